@@ -1,0 +1,60 @@
+# Every command makes what it needs: `make demo` and `make test` work in a fresh clone with Python 3, pip and make.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+export PIP_ROOT_USER_ACTION := ignore
+
+.PHONY: demo test check format docs fixtures bench clean
+
+demo: $(VENV)/demo.stamp
+	@echo '$$ irdiff compare fixtures/pairs/divisibility/before fixtures/pairs/divisibility/after'
+	@$(BIN)/irdiff compare fixtures/pairs/divisibility/before fixtures/pairs/divisibility/after
+
+test: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -q -n 2 $(ARGS)
+
+check: $(VENV)/lint.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	PYTHONPATH=.:plugins/bundled $(BIN)/lint-imports --no-cache
+
+format: $(VENV)/lint.stamp
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# The references under docs/reference are generated from the types and the registry; a test holds them to it.
+docs: $(VENV)/demo.stamp
+	$(BIN)/python docs/make_reference.py
+
+# Needs Linux and several gigabytes: one virtual environment for each Triton release.
+fixtures:
+	$(PYTHON) fixtures/make.py
+
+# Whole-process ratios, measured in one run on this machine.
+bench: $(VENV)/test.stamp
+	$(BIN)/python tests/bench/run.py
+
+clean:
+	rm -rf $(VENV)
+
+# A Python without ensurepip (Debian's) gets its pip from the pip that is there.
+$(VENV)/pip.stamp:
+	$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || $(PYTHON) -m venv --clear --without-pip $(VENV)
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || \
+	  $(PYTHON) -m pip --disable-pip-version-check --python $(BIN)/python install -q pip
+	$(PIP) install -q --upgrade 'pip>=25.1'
+	@touch $@
+
+$(VENV)/demo.stamp: $(VENV)/pip.stamp pyproject.toml
+	$(PIP) install -q -e '.[sass]'
+	@touch $@
+
+$(VENV)/test.stamp: $(VENV)/demo.stamp
+	$(PIP) install -q -e '.[sass]' --group test
+	@touch $@
+
+$(VENV)/lint.stamp: $(VENV)/demo.stamp
+	$(PIP) install -q --group lint
+	@touch $@

@@ -1,0 +1,8 @@
+"""``python -m irdiff``."""
+
+from __future__ import annotations
+
+from irdiff.cli.main import run
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,88 @@
+"""The one module a plugin may import.
+
+A plugin is an importable object (a module, usually) named by an entry point in the group ``irdiff``. It says
+which version of this API it was written for (``irdiff_api_version = 1``) and implements some of the hooks of
+:mod:`irdiff.hookspecs`, each marked with :data:`hookimpl`.
+"""
+
+from __future__ import annotations
+
+import pluggy
+
+from irdiff.errors import IrdiffError, ParseError, ToolError
+from irdiff.model.bundle import Artifact, Bundle, Target
+from irdiff.model.facts import Better, Exactness, Fact, FactSpec, Scalar, Scope, Value
+from irdiff.model.issues import Issue, Severity
+from irdiff.model.loops import Loop, find_loops
+from irdiff.model.report import Change, KernelReport, Report
+from irdiff.model.specs import (
+    Context,
+    DerivedSpec,
+    EntryInfo,
+    Explanation,
+    FactView,
+    KindSpec,
+    Normalization,
+    RendererSpec,
+    RuleSpec,
+    SourceContext,
+    SourceSpec,
+    StageSpec,
+    Tool,
+    Toolbox,
+    ToolResult,
+    ToolSpec,
+    never_expected,
+)
+from irdiff.model.summary import Canonical, Coverage, Summary
+
+API_VERSION = 1
+"""Raised when a plugin written for an earlier version may no longer work; additions do not raise it."""
+
+hookimpl = pluggy.HookimplMarker("irdiff")
+"""Marks a function of a plugin as the implementation of a hook."""
+
+__all__ = [
+    "API_VERSION",
+    "Artifact",
+    "Better",
+    "Bundle",
+    "Canonical",
+    "Change",
+    "Context",
+    "Coverage",
+    "DerivedSpec",
+    "EntryInfo",
+    "Exactness",
+    "Explanation",
+    "Fact",
+    "FactSpec",
+    "FactView",
+    "IrdiffError",
+    "Issue",
+    "KernelReport",
+    "KindSpec",
+    "Loop",
+    "Normalization",
+    "ParseError",
+    "RendererSpec",
+    "Report",
+    "RuleSpec",
+    "Scalar",
+    "Scope",
+    "Severity",
+    "SourceContext",
+    "SourceSpec",
+    "StageSpec",
+    "Summary",
+    "Target",
+    "Tool",
+    "ToolError",
+    "ToolResult",
+    "ToolSpec",
+    "Toolbox",
+    "Value",
+    "find_loops",
+    "hookimpl",
+    "never_expected",
+]

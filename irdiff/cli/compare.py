@@ -1,0 +1,138 @@
+"""``irdiff compare``: what changed between two trees, archives, entries or files, and where it began."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from irdiff.cli.exit_codes import Exit
+from irdiff.cli.output import emit
+from irdiff.cli.session import Session, progress_bar, session
+from irdiff.engine.compare import Comparer, Side
+from irdiff.errors import IrdiffError, UsageError
+from irdiff.model.bundle import Bundle
+from irdiff.model.codec import decode_report, encode
+from irdiff.model.issues import Issue
+from irdiff.model.report import Report
+
+BUILT_IN = ("terminal", "json")
+
+
+def run_compare(
+    paths: tuple[str | None, str | None],
+    *,
+    recent: str | None,
+    form: str,
+    output: Path | None,
+    no_normalize: frozenset[str],
+    everything: bool,
+    unpaired: bool,
+    exit_code: bool,
+    external: bool,
+) -> Exit:
+    """Compare two inputs, or the two newest compilations of a kernel, and print the report."""
+    with session(external=external) as run:
+        formats = (*BUILT_IN, *(renderer.id for renderer in run.registry.renderers))
+        if form not in formats:
+            raise UsageError(f"no format {form!r}", where="--format", hint=f"one of {', '.join(formats)}")
+        before, after = _inputs(run, paths, recent)
+        report = compare_bundles(run, before, after, no_normalize)
+        _print(run, report, form, output, everything=everything, unpaired=unpaired)
+    return exit_of(report) if exit_code else Exit.OK
+
+
+class Input:
+    """Bundles of one side and what was wrong with finding them."""
+
+    def __init__(self, described: str, bundles: tuple[Bundle, ...], issues: tuple[Issue, ...] = ()) -> None:
+        self.described = described
+        self.bundles = bundles
+        self.issues = issues
+
+
+def compare_bundles(run: Session, before: Input, after: Input, no_normalize: frozenset[str]) -> Report:
+    """Read both sides together, so that equal bytes are read once, and compare them."""
+    with progress_bar("reading") as progress:
+        reader = run.reader(canonical=True, switched_off=no_normalize, progress=progress)
+        kernels = reader.read([*before.bundles, *after.bundles])
+    count = len(before.bundles)
+    return Comparer(run.registry, reader).compare(
+        Side(
+            described=before.described, kernels=tuple(kernels[:count]), issues=(*run.issues(), *before.issues)
+        ),
+        Side(described=after.described, kernels=tuple(kernels[count:]), issues=after.issues),
+    )
+
+
+def _inputs(run: Session, paths: tuple[str | None, str | None], recent: str | None) -> tuple[Input, Input]:
+    before, after = paths
+    if recent is None:
+        if before is None or after is None:
+            raise UsageError(
+                "two inputs are needed",
+                where="compare",
+                hint="irdiff compare BEFORE AFTER, or irdiff compare --recent KERNEL for the two newest compilations",
+            )
+        found = [run.load(before), run.load(after)]
+        return (
+            Input(before, tuple(found[0].bundles), tuple(found[0].issues)),
+            Input(after, tuple(found[1].bundles), tuple(found[1].issues)),
+        )
+    if after is not None:
+        raise UsageError(
+            "--recent takes one path at most", where="compare", hint="irdiff compare --recent KERNEL [DIR]"
+        )
+    from irdiff.cli.recent import load_recent
+    from irdiff.sources.recent import two_newest
+
+    loaded = load_recent(run, before)
+    pair = two_newest(loaded.bundles, recent)
+    return (
+        Input(pair[0].path, (pair[0],), tuple(loaded.issues)),
+        Input(pair[1].path, (pair[1],)),
+    )
+
+
+def _print(
+    run: Session, report: Report, form: str, output: Path | None, *, everything: bool, unpaired: bool
+) -> None:
+    if form == "json":
+        emit(encode(report), output)
+        return
+    if form == "terminal":
+        from irdiff.present.terminal import console_for, render, write
+        from irdiff.present.view import view
+
+        made = view(report, everything=everything, unpaired=unpaired)
+        if output is None:
+            write(made, console_for(sys.stdout))
+        else:
+            emit(render(made).encode(), output)
+        return
+    renderer = next(renderer for renderer in run.registry.renderers if renderer.id == form)
+    try:
+        text = renderer.render(report)
+    except Exception as error:
+        raise IrdiffError(
+            f"the renderer failed: {type(error).__name__}: {error}",
+            where=f"--format {form}",
+            hint="--format json needs no plugin",
+        ) from error
+    emit(text.encode(), output)
+
+
+def exit_of(report: Report) -> Exit:
+    """Bit 1: something changed; bit 2: something was not compared."""
+    changed = report.verdict == "changed"
+    errors = [issue for kernel in report.kernels for issue in kernel.issues] + list(report.issues)
+    unsure = report.verdict == "incomplete" or any(issue.severity == "error" for issue in errors)
+    return Exit(int(Exit.CHANGED if changed else 0) | int(Exit.UNSURE if unsure else 0))
+
+
+def saved_report(path: Path) -> Report:
+    """A report written with ``--format json``. Raises InputError where it is not one."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise IrdiffError(f"cannot be read: {error.strerror or error}", where=str(path)) from None
+    return decode_report(data, where=str(path))

@@ -1,0 +1,26 @@
+"""Every exit code, in one table. ``irdiff`` uses bits for a judgement, so that both can be said at once."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """What the process ends with."""
+
+    OK = 0
+    """Done; with --exit-code: nothing changed in meaning."""
+    CHANGED = 1
+    """Bit 1: with --exit-code, a kernel changed."""
+    UNSURE = 2
+    """Bit 2: something could not be read or compared, or an input holds no kernel."""
+    CHANGED_AND_UNSURE = 3
+    """Both bits."""
+    USAGE = 64
+    """The command was called in a way that cannot mean anything."""
+    INTERNAL = 70
+    """A fault in irdiff itself."""
+    INTERRUPTED = 130
+    """Ctrl-C."""
+    CLOSED_PIPE = 141
+    """The reader of the output went away."""

@@ -1,0 +1,205 @@
+"""The ``irdiff`` command: declares the commands and turns what happens into exit codes.
+
+Nothing heavy is imported here: each command imports what it needs when it runs, so that ``--help`` is fast.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from irdiff import __version__
+from irdiff.cli.exit_codes import Exit
+from irdiff.cli.options import AllOption, FormatOption, NoExternalOption, OutputOption
+
+app = typer.Typer(
+    name="irdiff",
+    help="What changed between two compilations of a Triton kernel, stage by stage, and where it began.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Path_ = Annotated[
+    str,
+    typer.Argument(
+        metavar="PATH",
+        help="Cache or dump folder, one entry, a file, an archive, or a selector DIR::KERNEL, DIR::HASHPREFIX.",
+    ),
+]
+
+
+def _version(*, value: bool) -> None:
+    if value:
+        typer.echo(f"irdiff {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=lambda value: _version(value=value),
+            is_eager=True,
+            help="Print the version.",
+        ),
+    ] = False,
+) -> None:
+    """Options of the whole program."""
+
+
+@app.command()
+def show(
+    path: Path_,
+    form: FormatOption = "terminal",
+    output: OutputOption = None,
+    evidence: Annotated[bool, typer.Option("--evidence", help="Add the lines each fact rests on.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Every fact, loop and line.")] = False,
+    no_external_plugins: NoExternalOption = False,
+) -> None:
+    """Show the facts of one kernel, or a table of many."""
+    from irdiff.cli.show import run_show
+
+    raise typer.Exit(
+        run_show(
+            path,
+            form=form,
+            output=output,
+            evidence=evidence,
+            verbose=verbose,
+            external=not no_external_plugins,
+        )
+    )
+
+
+@app.command()
+def compare(
+    before: Annotated[
+        str | None, typer.Argument(metavar="BEFORE", help="As PATH of show.", show_default=False)
+    ] = None,
+    after: Annotated[str | None, typer.Argument(metavar="AFTER", show_default=False)] = None,
+    recent: Annotated[
+        str | None, typer.Option("--recent", metavar="KERNEL", help="Compare its two newest compilations.")
+    ] = None,
+    form: FormatOption = "terminal",
+    output: OutputOption = None,
+    exit_code: Annotated[
+        bool,
+        typer.Option(
+            "--exit-code", help="Exit 1 where a kernel changed, 2 where something was not compared."
+        ),
+    ] = False,
+    everything: AllOption = False,
+    unpaired: Annotated[
+        bool, typer.Option("--unpaired", help="List kernels that are on one side only.")
+    ] = False,
+    no_normalize: Annotated[
+        list[str] | None, typer.Option("--no-normalize", metavar="NAME", help="Switch a normalisation off.")
+    ] = None,
+    no_external_plugins: NoExternalOption = False,
+) -> None:
+    """Compare two cache trees, dump folders, entries, files or archives."""
+    from irdiff.cli.compare import run_compare
+
+    raise typer.Exit(
+        run_compare(
+            (before, after),
+            recent=recent,
+            form=form,
+            output=output,
+            no_normalize=frozenset(no_normalize or ()),
+            everything=everything,
+            unpaired=unpaired,
+            exit_code=exit_code,
+            external=not no_external_plugins,
+        )
+    )
+
+
+@app.command()
+def recent(
+    kernel: Annotated[str | None, typer.Argument(metavar="KERNEL", help="Only this one (a glob).")] = None,
+    path: Annotated[
+        str | None, typer.Option("--in", metavar="PATH", help="Instead of your own caches.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many.")] = 20,
+    no_external_plugins: NoExternalOption = False,
+) -> None:
+    """List the newest compilations."""
+    from irdiff.cli.recent import run_recent
+
+    raise typer.Exit(run_recent(kernel, path, limit=limit, external=not no_external_plugins))
+
+
+@app.command()
+def plugins(no_external_plugins: NoExternalOption = False) -> None:
+    """List the plugins, what each registers, and why one was skipped."""
+    from irdiff.cli.plugins import run_plugins
+
+    raise typer.Exit(run_plugins(external=not no_external_plugins))
+
+
+@app.command()
+def doctor(no_external_plugins: NoExternalOption = False) -> None:
+    """Say what was found here: tools and what they decode, Triton, GPU, caches."""
+    from irdiff.cli.doctor import run_doctor
+
+    raise typer.Exit(run_doctor(external=not no_external_plugins))
+
+
+def run() -> NoReturn:
+    """The console script: the one place that maps exceptions to exit codes."""
+    sys.exit(main_with(sys.argv[1:]))
+
+
+def main_with(arguments: list[str]) -> int:
+    """Run the command line and return the exit code; no exception leaves it but for a fault under a debugger."""
+    from irdiff.errors import IrdiffError, UsageError
+
+    usage_error: type[Exception] = typer.BadParameter.__mro__[
+        1
+    ]  # click's UsageError, wherever typer keeps it
+    try:
+        result = app(args=arguments, prog_name="irdiff", standalone_mode=False)
+        sys.stdout.flush()
+        return int(result or 0)
+    except usage_error as error:
+        error.show()  # type: ignore[attr-defined]
+        return Exit.USAGE
+    except UsageError as error:
+        _complain(error)
+        return Exit.USAGE
+    except IrdiffError as error:
+        _complain(error)
+        return Exit.UNSURE
+    except (KeyboardInterrupt, typer.Abort):
+        sys.stderr.write("interrupted\n")
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.CLOSED_PIPE
+    except Exception as error:  # the last resort: a user never meets a traceback
+        if os.environ.get("IRDIFF_DEBUG"):
+            raise
+        sys.stderr.write(
+            f"error: a fault in irdiff: {type(error).__name__}: {error}\n"
+            "  IRDIFF_DEBUG=1 shows where; please report it with that output\n"
+        )
+        return Exit.INTERNAL
+
+
+def _complain(error: Exception) -> None:
+    from irdiff.errors import IrdiffError
+    from irdiff.present.wording import printable
+
+    assert isinstance(error, IrdiffError)
+    where = f"{error.where}: " if error.where else ""
+    sys.stderr.write(printable(f"error: {where}{error.message}\n"))
+    if error.hint:
+        sys.stderr.write(printable(f"  {error.hint}\n"))

@@ -1,0 +1,22 @@
+"""Options that several commands share, declared once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+FormatOption: TypeAlias = Annotated[
+    str, typer.Option("--format", "-f", metavar="FORMAT", help="terminal, json, or a format of a plugin.")
+]
+OutputOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write there instead of standard output."),
+]
+NoExternalOption: TypeAlias = Annotated[
+    bool, typer.Option("--no-external-plugins", help="Load the bundled plugins alone.")
+]
+AllOption: TypeAlias = Annotated[
+    bool, typer.Option("--all", help="Show everything, not only what matters most.")
+]

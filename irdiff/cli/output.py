@@ -1,0 +1,41 @@
+"""Where output goes: standard output, or a file that is written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from irdiff.errors import IrdiffError
+
+
+def emit(data: bytes, output: Path | None) -> None:
+    """Write to the file, or to standard output where none is named. Raises IrdiffError where it cannot."""
+    if output is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        handle, name = tempfile.mkstemp(dir=output.parent, prefix=f".{output.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            Path(name).chmod(0o666 & ~_umask())
+            Path(name).replace(output)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise IrdiffError(
+            f"cannot be written: {error.strerror or error}",
+            where=str(output),
+            hint="name another file with -o",
+        ) from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,48 @@
+"""``irdiff recent``: the newest compilations, to compare the last two after an edit."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from irdiff.cli.exit_codes import Exit
+from irdiff.cli.session import Session, session
+from irdiff.sources import Loaded
+from irdiff.sources.defaults import default_caches
+from irdiff.sources.recent import recent
+
+
+def load_recent(run: Session, path: str | None) -> Loaded:
+    """The kernels of a path, or of the user's own caches. Raises InputError where there are none."""
+    if path is not None:
+        return run.load(path)
+    found = [run.load(str(cache)) for cache in default_caches(os.environ)]
+    return Loaded(
+        bundles=tuple(bundle for loaded in found for bundle in loaded.bundles),
+        issues=tuple(issue for loaded in found for issue in loaded.issues),
+        described=", ".join(loaded.described for loaded in found),
+    )
+
+
+def run_recent(kernel: str | None, path: str | None, *, limit: int, external: bool) -> Exit:
+    """Print the newest compilations, the newest first."""
+    from irdiff.present.terminal import console_for, grid
+
+    with session(external=external) as run:
+        loaded = load_recent(run, path)
+    console = console_for(sys.stdout)
+    now = time.time()
+    rows = [
+        [_age(now - bundle.modified), bundle.name, str(bundle.target or "?"), bundle.path]
+        for bundle in recent(loaded.bundles, kernel, limit=limit)
+    ]
+    grid(rows, console, header=["age", "kernel", "target", "entry"])
+    return Exit.OK
+
+
+def _age(seconds: float) -> str:
+    for size, word in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {word}"
+    return f"{max(seconds, 0):.0f} s"

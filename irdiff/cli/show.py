@@ -1,0 +1,69 @@
+"""``irdiff show``: every fact of one kernel, or a table of many."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from irdiff.cli.exit_codes import Exit
+from irdiff.cli.output import emit
+from irdiff.cli.session import progress_bar, session
+from irdiff.engine.show import show
+from irdiff.errors import UsageError
+from irdiff.model.codec import encode
+from irdiff.model.facts import FactSpec
+from irdiff.model.report import Show
+
+FORMATS = ("terminal", "json")
+
+
+def run_show(
+    path: str, *, form: str, output: Path | None, evidence: bool, verbose: bool, external: bool
+) -> Exit:
+    """Read the kernels of ``path`` and print what is known of them."""
+    if form not in FORMATS:
+        raise UsageError(f"no format {form!r}", where="--format", hint=f"one of {', '.join(FORMATS)}")
+    with session(external=external) as run:
+        loaded = run.load(path)
+        with progress_bar("reading") as progress:
+            kernels = run.reader(canonical=False, progress=progress).read(loaded.bundles)
+        shown = show(
+            kernels,
+            (*run.issues(), *loaded.issues),
+            run.registry.facts,
+            run.registry.stages,
+            evidence=evidence or verbose,
+        )
+        if form == "json":
+            emit(encode(shown), output)
+        else:
+            _terminal(
+                shown,
+                run.registry.facts,
+                {s.id: s.title for s in run.registry.stages},
+                output,
+                verbose=verbose,
+            )
+    return _exit(shown)
+
+
+def _terminal(
+    shown: Show, specs: Mapping[str, FactSpec], titles: dict[str, str], output: Path | None, *, verbose: bool
+) -> None:
+    from irdiff.present.shown import write_show
+    from irdiff.present.terminal import console_for
+
+    if output is None:
+        write_show(shown, specs, titles, console_for(sys.stdout), verbose=verbose)
+        return
+    buffer = io.StringIO()
+    write_show(shown, specs, titles, console_for(buffer), verbose=verbose)
+    emit(buffer.getvalue().encode(), output)
+
+
+def _exit(shown: Show) -> Exit:
+    found = [issue for kernel in shown.kernels for issue in kernel.issues]
+    found += [issue for kernel in shown.kernels for stage in kernel.stages.values() for issue in stage.issues]
+    return Exit.UNSURE if any(issue.severity == "error" for issue in (*found, *shown.issues)) else Exit.OK

@@ -1,0 +1,136 @@
+"""Changes of facts between two readings of one stage, from the FactSpecs alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from irdiff.model.facts import Fact, FactSpec, Value
+from irdiff.model.report import Change, Effect
+from irdiff.model.specs import KindSpec, RuleSpec
+
+MAX_EVIDENCE = 20
+"""Places listed on each side of a change; the whole evidence is in ``show``."""
+
+
+class ChangeFinder:
+    """Compares facts by what their specs declare."""
+
+    def __init__(
+        self, specs: Mapping[str, FactSpec], kinds: Mapping[str, KindSpec], rules: Sequence[RuleSpec]
+    ) -> None:
+        self._specs = specs
+        self._kinds = kinds
+        self._rules = rules
+
+    def between(
+        self,
+        before: Iterable[Fact],
+        after: Iterable[Fact],
+        *,
+        name: str,
+        coordinates: tuple[Mapping[str, Value], Mapping[str, Value]],
+    ) -> tuple[list[Change], dict[str, Value]]:
+        """The changes, and separately the deltas of provenance facts (by fact id)."""
+        facts_before = {(fact.id, fact.scope): fact for fact in before}
+        facts_after = {(fact.id, fact.scope): fact for fact in after}
+        scopes = {scope for _, scope in facts_before} & {scope for _, scope in facts_after}
+        changes: list[Change] = []
+        provenance: dict[str, Value] = {}
+        for key in sorted({*facts_before, *facts_after}, key=lambda key: (key[1], key[0])):
+            spec = self._specs.get(key[0])
+            if spec is None or key[1] not in scopes:
+                continue
+            fact_before, fact_after = _filled(key, facts_before, facts_after, spec)
+            change = self._one(spec, fact_before, fact_after, name, coordinates)
+            if change is None:
+                continue
+            if spec.provenance:
+                provenance[spec.id] = change.delta if change.delta is not None else "known on one side only"
+            else:
+                changes.append(change)
+        return changes, provenance
+
+    def _one(
+        self,
+        spec: FactSpec,
+        before: Fact | None,
+        after: Fact | None,
+        name: str,
+        coordinates: tuple[Mapping[str, Value], Mapping[str, Value]],
+    ) -> Change | None:
+        fact = before or after
+        assert fact is not None
+        scope = f"{name}/{fact.scope}" if fact.scope else name
+        if before is None or after is None:
+            return Change(
+                fact=spec.id,
+                scope=scope,
+                before=before.value if before else None,
+                after=after.value if after else None,
+                delta=None,
+                effect="incomparable",
+            )
+        kind = self._kinds[spec.kind]
+        delta = kind.compare(before.value, after.value)
+        if delta is None:
+            return None
+        change = Change(
+            fact=spec.id,
+            scope=scope,
+            before=before.value,
+            after=after.value,
+            delta=delta,
+            effect=_effect(spec, kind, before.value, after.value, coordinates),
+            evidence_before=_evidence(before, delta),
+            evidence_after=_evidence(after, delta),
+        )
+        fired = tuple(rule.code for rule in self._rules if rule.role == spec.role and rule.fires(change))
+        return msgspec.structs.replace(change, rules=fired) if fired else change
+
+
+def _filled(
+    key: tuple[str, str],
+    before: Mapping[tuple[str, str], Fact],
+    after: Mapping[tuple[str, str], Fact],
+    spec: FactSpec,
+) -> tuple[Fact | None, Fact | None]:
+    """Both facts; where a loop's tally is absent although the kernel's is known, nothing of it is in the loop."""
+    found = before.get(key), after.get(key)
+    if not key[1] or None not in found:
+        return found
+    zeros: dict[str, Value] = {"tally": {}, "count": 0, "quantity": 0}
+    zero = zeros.get(spec.kind)
+    if zero is None:
+        return found
+    whole = (key[0], "")
+    empty = Fact(id=key[0], scope=key[1], value=zero)
+    return (
+        found[0] or (empty if whole in before else None),
+        found[1] or (empty if whole in after else None),
+    )
+
+
+def _effect(
+    spec: FactSpec,
+    kind: KindSpec,
+    before: Value,
+    after: Value,
+    coordinates: tuple[Mapping[str, Value], Mapping[str, Value]],
+) -> Effect:
+    if any(coordinates[0].get(name) != coordinates[1].get(name) for name in spec.comparable_when):
+        return "incomparable"
+    if spec.better == "neutral":
+        return "neutral"
+    sign = kind.sign(before, after, spec)
+    if not sign:
+        return "neutral"
+    return "better" if (sign > 0) == (spec.better == "higher") else "worse"
+
+
+def _evidence(fact: Fact, delta: Value) -> tuple[int, ...]:
+    """Places of the keys that moved, or of the whole fact."""
+    keys = delta.keys() if isinstance(delta, dict) else ("",)
+    places = {place for key in keys for place in fact.evidence.get(key, ())}
+    return tuple(sorted(places)[:MAX_EVIDENCE])

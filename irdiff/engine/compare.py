@@ -1,0 +1,219 @@
+"""Compare two sets of kernels that were read: sameness per stage, changes of facts, verdicts.
+
+Nothing unaccounted: where canonical forms differ there is at least one change, an ``unexplained`` one if no
+fact moved. Nothing silently degraded: a stage that should be there and is not, or could not be read, is an
+issue and makes the kernel ``incomplete`` unless something else already shows that it changed.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from irdiff.engine.changes import MAX_EVIDENCE, ChangeFinder
+from irdiff.engine.explain import explained, first_divergence
+from irdiff.engine.kernels import Kernel, Reading, coordinates
+from irdiff.engine.pair import pair
+from irdiff.engine.sequences import hunks
+from irdiff.engine.summarize import Reader
+from irdiff.engine.verdicts import direction_of, machine_code_of, overall, status_of
+from irdiff.model.facts import Value
+from irdiff.model.issues import Issue
+from irdiff.model.report import Change, KernelRef, KernelReport, Pairing, Report, StageReport
+from irdiff.registry import Registry
+
+
+class Side(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the two inputs."""
+
+    described: str
+    """As the user named it."""
+    kernels: tuple[Kernel, ...]
+    issues: tuple[Issue, ...] = ()
+
+
+class Comparer:
+    """Compares what one Reader read with one Registry."""
+
+    def __init__(self, registry: Registry, reader: Reader) -> None:
+        self._registry = registry
+        self._reader = reader
+        self._finder = ChangeFinder(registry.facts, registry.kinds, registry.rules)
+
+    def compare(self, before: Side, after: Side) -> Report:
+        """The whole report."""
+        pairs = pair(before.kernels, after.kernels, self._registry.facts)
+        reports = tuple(self._pair(old, new, pairing) for old, new, pairing in pairs.pairs)
+        issues = [*before.issues, *after.issues]
+        if not reports:
+            issues.append(
+                Issue(
+                    severity="error",
+                    code="nothing-paired",
+                    message="no kernel of one side has a counterpart on the other",
+                    hint="select one of each: DIR::KERNEL",
+                )
+            )
+        for kernel in (*pairs.removed, *pairs.added):
+            issues.extend(kernel.issues)
+            issues.extend(issue for reading in kernel.readings.values() for issue in reading.issues)
+        verdict, direction = overall(reports, issues)
+        used = {change.fact for report in reports for change in report.changes}
+        return Report(
+            before=before.described,
+            after=after.described,
+            verdict=verdict,
+            direction=direction,
+            kernels=reports,
+            added=tuple(_reference(kernel) for kernel in pairs.added),
+            removed=tuple(_reference(kernel) for kernel in pairs.removed),
+            issues=tuple(issues),
+            facts={name: self._registry.facts[name] for name in sorted(used) if name in self._registry.facts},
+            stages={stage.id: stage.title for stage in self._registry.stages},
+        )
+
+    def _pair(self, before: Kernel, after: Kernel, pairing: Pairing) -> KernelReport:
+        names = [*before.readings, *(name for name in after.readings if name not in before.readings)]
+        names += [name for name in (*before.missing, *after.missing) if name not in names]
+        order = {stage.id: index for index, stage in enumerate(self._registry.stages)}
+        names = sorted(set(names), key=lambda name: (order.get(name, len(order)), name))
+        stages: dict[str, StageReport] = {}
+        by_stage: dict[str, list[Change]] = {}
+        provenance: dict[str, Value] = {}
+        issues: list[Issue] = [*before.issues, *after.issues]
+        places = (coordinates(before), coordinates(after))
+        for name in names:
+            old, new = before.readings.get(name), after.readings.get(name)
+            stages[name] = self._stage(name, old, new, before, after)
+            issues.extend(issue for reading in (old, new) if reading is not None for issue in reading.issues)
+            issues.extend(
+                _low_coverage(reading)
+                for reading in (old, new)
+                if reading is not None and reading.low_coverage
+            )
+            if old is None or new is None or old.summary is None or new.summary is None:
+                continue
+            if stages[name].sameness == "identical":
+                continue
+            changes, moved = self._finder.between(
+                old.summary.facts, new.summary.facts, name=before.bundle.name, coordinates=places
+            )
+            provenance |= moved
+            if stages[name].sameness == "changed":
+                by_stage[name] = changes or [self._unexplained(name, before, after)]
+        changes = [change for found in by_stage.values() for change in found]
+        derived, moved = self._finder.between(
+            before.derived, after.derived, name=before.bundle.name, coordinates=places
+        )
+        provenance |= moved
+        if changes:
+            changes += derived
+        unique = tuple(dict.fromkeys(issues))
+        status = status_of(stages, unique)
+        report = KernelReport(
+            name=before.bundle.name,
+            name_after=after.bundle.name if after.bundle.name != before.bundle.name else None,
+            path_before=before.bundle.path,
+            path_after=after.bundle.path,
+            target=_target(before, after),
+            pairing=pairing,
+            status=status,
+            direction=direction_of(changes, self._registry.facts) if status == "changed" else None,
+            machine_code=machine_code_of(stages, before, after),
+            first_divergence=first_divergence(
+                before, after, stages, by_stage, self._registry.facts, self._registry.kinds
+            ),
+            stages=stages,
+            changes=tuple(changes),
+            provenance=dict(sorted(provenance.items())),
+            issues=unique,
+        )
+        return explained(report, self._registry.explainers)
+
+    def _stage(
+        self, name: str, old: Reading | None, new: Reading | None, before: Kernel, after: Kernel
+    ) -> StageReport:
+        if old is None or new is None:
+            absent = [side for side, reading in (("before", old), ("after", new)) if reading is None]
+            expected = [
+                side
+                for side, kernel in (("before", before), ("after", after))
+                if side in absent and name in kernel.missing
+            ]
+            reasons = [f"missing {side}" if side in expected else f"not written {side}" for side in absent]
+            return StageReport(sameness="missing", reasons=tuple(reasons))
+        if old.sha256 is not None and old.sha256 == new.sha256:
+            if old.summary is None:
+                return StageReport(
+                    sameness="unreadable", reasons=("unreadable, and the same bytes on both sides",)
+                )
+            return StageReport(sameness="identical")
+        if old.canonical is None or new.canonical is None:
+            return StageReport(
+                sameness="unreadable",
+                reasons=tuple(
+                    f"unreadable {side}"
+                    for side, reading in (("before", old), ("after", new))
+                    if reading.canonical is None
+                ),
+            )
+        if old.canonical != new.canonical:
+            return StageReport(sameness="changed")
+        titles = {rule.id: rule.title for rule in old.stage.normalizations}
+        reasons = [
+            titles.get(rule, rule)
+            for rule in sorted({*old.erased, *new.erased}, key=lambda rule: _rank(titles, rule))
+            if old.erased.get(rule) != new.erased.get(rule)
+        ]
+        return StageReport(sameness="equivalent", reasons=tuple(reasons) or ("spelling",))
+
+    def _unexplained(self, name: str, before: Kernel, after: Kernel) -> Change:
+        """A change for a stage whose canonical form moved and no fact did, with the places of its hunks."""
+        old = self._reader.canonical(before.artifact(name))
+        new = self._reader.canonical(after.artifact(name))
+        places: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+        moved = 0
+        if old is not None and new is not None:
+            found = hunks(old.lines, new.lines)
+            moved = sum(max(h.before[1] - h.before[0], h.after[1] - h.after[0]) for h in found)
+            places = (
+                tuple(p for h in found for p in old.places[h.before[0] : h.before[1]])[:MAX_EVIDENCE],
+                tuple(p for h in found for p in new.places[h.after[0] : h.after[1]])[:MAX_EVIDENCE],
+            )
+        return Change(
+            fact=f"{name}.unexplained",
+            scope=before.bundle.name,
+            before=None,
+            after=None,
+            delta=moved,
+            effect="unexplained",
+            evidence_before=places[0],
+            evidence_after=places[1],
+        )
+
+
+def _rank(titles: dict[str, str], rule: str) -> tuple[int, str]:
+    order = list(titles)
+    return (order.index(rule) if rule in titles else len(order), rule)
+
+
+def _low_coverage(reading: Reading) -> Issue:
+    assert reading.summary is not None
+    coverage = reading.summary.coverage
+    first = f", first at {coverage.unknown[0][0]}: {coverage.unknown[0][1]}" if coverage.unknown else ""
+    return Issue(
+        severity="error",
+        code="low-coverage",
+        message=f"only {coverage.ratio:.1%} of {coverage.total} lines understood{first}",
+        stage=reading.stage.id,
+        hint="facts of this stage may be incomplete; irdiff show -v lists what was not understood",
+    )
+
+
+def _reference(kernel: Kernel) -> KernelRef:
+    return KernelRef(name=kernel.bundle.name, path=kernel.bundle.path, target=kernel.target)
+
+
+def _target(before: Kernel, after: Kernel) -> str | None:
+    if before.target == after.target:
+        return before.target
+    return f"{before.target or 'unknown'} -> {after.target or 'unknown'}"

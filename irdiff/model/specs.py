@@ -1,0 +1,266 @@
+"""What a plugin registers: stages, derived facts, sources, tools, rules and renderers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+
+import msgspec
+
+from irdiff.model.bundle import Artifact, Bundle
+from irdiff.model.facts import Fact, FactSpec, Value
+from irdiff.model.issues import Issue
+from irdiff.model.summary import Canonical, Summary
+
+if TYPE_CHECKING:
+    from irdiff.model.report import Change, KernelReport, Report
+
+T = TypeVar("T")
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """An external program that was found."""
+
+    id: str
+    path: str
+    origin: str
+    """Where it was found, in words: ``PyPI package nvidia-cuda-nvdisasm``, ``PATH``."""
+    version: str
+    """As it says itself; ``""`` where it did not answer."""
+    supports: tuple[str, ...] = ()
+    """What it says it can decode, in its own spelling: ``SM90a``."""
+
+
+class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
+    """How one run of a tool ended."""
+
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+
+
+class Toolbox(Protocol):
+    """Finds and runs external programs: with argument lists, without a shell, with a time limit."""
+
+    def find(self, tool_id: str) -> tuple[Tool, ...]:
+        """Every copy found, in the order in which they should be tried."""
+
+    def run(self, tool: Tool, arguments: Sequence[str], *, timeout: float) -> ToolResult:
+        """Run one. Raises ToolError when it cannot be started or runs longer than ``timeout`` seconds."""
+
+
+class Context:
+    """What a stage is given beside an artifact; one for each distinct content."""
+
+    def __init__(
+        self,
+        *,
+        tools: Toolbox,
+        prepared: object | None = None,
+        switched_off: frozenset[str] = frozenset(),
+    ) -> None:
+        self.tools = tools
+        self.prepared = prepared
+        """What the stage's ``prepare`` returned for this content."""
+        self._switched_off = switched_off
+        self._once: dict[str, object] = {}
+
+    def normalizes(self, name: str) -> bool:
+        """Whether the normalisation of that id is on (``--no-normalize`` switches one off)."""
+        return name not in self._switched_off
+
+    def once(self, key: str, make: Callable[[], T]) -> T:
+        """``make()``, remembered for this content: ``summarize`` and ``canonical`` parse only once."""
+        if key not in self._once:
+            self._once[key] = make()
+        return self._once[key]  # type: ignore[return-value]
+
+
+class Normalization(msgspec.Struct, frozen=True, kw_only=True):
+    """One rule of a stage's canonical form."""
+
+    id: str
+    """Kebab case, unique in its stage: ``source-paths``."""
+    title: str
+    """What differs when only this differs, as in "bytes differ by ...": ``source paths``."""
+    doc: str = ""
+
+
+class EntryInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What decides which stages an entry is expected to hold."""
+
+    layout: str
+    backend: str | None
+    release: tuple[int, int] | None
+    """Triton's (major, minor), where recorded."""
+    suffixes: frozenset[str]
+    """Suffixes of the files that are there."""
+
+
+def never_expected(entry: EntryInfo) -> bool:
+    """A stage that is read when present and not missed when absent."""
+    return False
+
+
+class StageSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """One stage of the compiler: how to read its artifacts and what can be said of them."""
+
+    id: str
+    title: str
+    suffixes: tuple[str, ...]
+    """File suffixes with their dot, the preferred one first."""
+    facts: tuple[FactSpec, ...]
+    summarize: Callable[[Artifact, Context], Summary]
+    """Raises ParseError alone."""
+    canonical: Callable[[Artifact, Context], Canonical]
+    """Raises ParseError alone."""
+    after: tuple[str, ...] = ()
+    """Stages that come before it in the compiler."""
+    produced_by: str = ""
+    """The part of the compiler that writes it: the cause where this stage is the first to differ."""
+    version_facts: tuple[str, ...] = ()
+    """Provenance facts that name the version of that part, tried in order: ``("sass.ptxas",)``."""
+    normalizations: tuple[Normalization, ...] = ()
+    expected: Callable[[EntryInfo], bool] = never_expected
+    minimum_coverage: float = 0.95
+    """Share understood under which the stage counts as not compared."""
+    reported_as: str | None = None
+    """The stage named where a difference begins here, if another one."""
+    pipeline: bool = True
+    """False for a stage that describes a compilation and is no step of it: a divergence never begins there."""
+    machine_code: bool = False
+    """True where the artifact is what the GPU executes."""
+    needs: tuple[str, ...] = ()
+    """Ids of tools that it uses where they are found."""
+    prepare: Callable[[Sequence[Artifact], Toolbox], Mapping[str, object]] | None = None
+    """Work that is cheaper for many artifacts at once: returns sha256 -> what ``Context.prepared`` holds."""
+
+
+class FactView(Protocol):
+    """All facts of one kernel, for facts derived from several stages."""
+
+    def value(self, fact_id: str, scope: str = "") -> Value | None:
+        """The value, or None where it is not known."""
+
+    def trip_count(self, stage_id: str, scope: str) -> int | None:
+        """Iterations of that loop in that stage, where constant."""
+
+    def scopes(self, stage_id: str) -> tuple[str, ...]:
+        """Scope ids of a stage."""
+
+    @property
+    def arch(self) -> str | None:
+        """``90``, ``gfx942``."""
+
+    @property
+    def backend(self) -> str | None:
+        """``cuda``, ``hip``."""
+
+
+class DerivedSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """Facts computed from the facts of several stages."""
+
+    id: str
+    facts: tuple[FactSpec, ...]
+    derive: Callable[[FactView], Iterable[Fact]]
+
+
+class SourceSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of input. The first source that recognises a path loads it."""
+
+    id: str
+    title: str
+    recognizes: Callable[[Path], bool]
+    load: Callable[[Path, SourceContext], Sequence[Bundle]]
+    """Never raises for one bad entry: it is returned with its issues. Raises InputError for the whole."""
+
+
+class SourceContext(Protocol):
+    """What a source needs to know of the registered stages."""
+
+    def stage_of(self, suffix: str) -> str | None:
+        """Id of the stage that claims a suffix (with its dot)."""
+
+    def stage_after(self, stage_id: str) -> tuple[str, ...]:
+        """Stages that come before one."""
+
+    def is_final(self, suffix: str) -> bool:
+        """Whether files of that suffix are machine code."""
+
+    def report(self, issue: Issue) -> None:
+        """Say something about the input as a whole."""
+
+
+class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """How to find an external program. Searched in this order: setting, packages, homes, PATH, modules."""
+
+    id: str
+    """Name of the executable as well."""
+    variable: str
+    """Environment variable that names it explicitly."""
+    hint: str
+    """How to get one."""
+    packages: tuple[tuple[str, str], ...] = ()
+    """(distribution on PyPI, file name inside it)."""
+    homes: tuple[tuple[str, str], ...] = ()
+    """(environment variable of a folder, path below it)."""
+    modules: tuple[tuple[str, str], ...] = ()
+    """(import name, path below its folder); found without importing it."""
+    version_arguments: tuple[str, ...] = ("--version",)
+    version_pattern: str = r"(\d+(?:\.\d+)+)"
+    """Regular expression; its first group is the version."""
+    supports_arguments: tuple[str, ...] = ()
+    """Arguments that make it list what it can decode."""
+    supports_pattern: str = ""
+    """Regular expression for each item of that list."""
+
+
+class KindSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of value: exactly one check, one comparison and one rendering."""
+
+    id: str
+    accepts: Callable[[Value], bool]
+    compare: Callable[[Value, Value], Value | None]
+    """The delta, or None where the values are equal."""
+    to_text: Callable[[Value], str]
+    sign: Callable[[Value, Value, FactSpec], int]
+    """-1 smaller, 0 cannot say, 1 larger: what ``better`` is applied to."""
+
+
+class RuleSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """A check that a change of facts can fail."""
+
+    code: str
+    """``RES101``."""
+    title: str
+    level: Literal["error", "warn", "off"]
+    role: str
+    """Role of the facts it judges."""
+    fires: Callable[[Change], bool]
+    doc: str = ""
+
+
+class RendererSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """An output format: a pure function of a report."""
+
+    id: str
+    """The word after ``--format``."""
+    title: str
+    render: Callable[[Report], str]
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """What a plugin knows of why a kernel changed."""
+
+    cause: str
+    sentence: str = ""
+    priority: int = 0
+    """The highest wins."""
+
+
+class Explainer(Protocol):
+    """Signature of the verb hook ``irdiff_explain``."""
+
+    def __call__(self, kernel: KernelReport) -> Explanation | None:
+        """Explain, or None."""

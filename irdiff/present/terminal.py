@@ -1,0 +1,146 @@
+"""The terminal renderer: the one module that imports rich. Text goes in as data, never as markup."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TextIO
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from irdiff.present.view import Block, View
+from irdiff.present.wording import printable
+
+__all__ = ["Console", "ProgressBar", "console_for", "grid", "render", "write"]
+
+TONES = {"good": "bold green", "bad": "bold red", "neutral": "bold yellow", "unsure": "bold magenta"}
+EFFECTS = {"worse": "red", "better": "green", "unexplained": "yellow", "differs": "yellow"}
+PIPED_WIDTH = 120
+"""Columns where the output is not a terminal and COLUMNS is not set."""
+
+
+def console_for(stream: TextIO, *, width: int | None = None) -> Console:
+    """A console on a stream: its own width and colours on a terminal, plain text elsewhere; honours NO_COLOR."""
+    if width is None and not stream.isatty():
+        width = PIPED_WIDTH
+    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+
+
+def render(view: View, *, width: int = PIPED_WIDTH) -> str:
+    """The view as plain text."""
+    buffer = io.StringIO()
+    write(
+        view, Console(file=buffer, width=width, highlight=False, markup=False, emoji=False, color_system=None)
+    )
+    return buffer.getvalue()
+
+
+def write(view: View, console: Console) -> None:
+    """Print the view."""
+    console.print(_headline(view))
+    for paragraph in view.paragraphs:
+        console.print(Padding(Text(printable(paragraph)), (0, 0, 0, 2)))
+    for block in view.blocks:
+        _block(block, console)
+    if view.issues:
+        console.print()
+        for line in view.issues:
+            style = "red" if line.startswith("error") else "yellow" if line.startswith("warning") else ""
+            console.print(Padding(Text(printable(line), style=style), (0, 0, 0, 2)))
+    for line in view.footer:
+        console.print(Padding(Text(printable(line), style="dim"), (0, 0, 0, 2)))
+
+
+def _headline(view: View) -> Table:
+    table = Table.grid(expand=True, padding=(0, 2))
+    table.add_column(overflow="fold", ratio=1)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_row(Text(printable(view.subject), style="bold"), Text(view.verdict, style=TONES[view.tone]))
+    return table
+
+
+def _block(block: Block, console: Console) -> None:
+    console.print()
+    if block.title:
+        console.print(Padding(Text(printable(block.title), style="bold"), (0, 0, 0, 2)))
+    console.print(Padding(Text(printable(block.sentence)), (0, 0, 0, 2)))
+    if block.rows:
+        console.print()
+        console.print(Padding(_rows(block, codes=any(row.codes for row in block.rows)), (0, 0, 0, 2)))
+    if block.more:
+        console.print(Padding(Text(f"and {block.more:,} more: --all shows them", style="dim"), (0, 0, 0, 2)))
+    if block.stages:
+        console.print()
+        console.print(Padding(Text(printable(block.stages), style="dim"), (0, 0, 0, 2)))
+
+
+def _rows(block: Block, *, codes: bool) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    if codes:
+        table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    for row in block.rows:
+        cells = [Text(row.effect, style=EFFECTS.get(row.effect, ""))]
+        if codes:
+            cells.append(Text(row.codes))
+        place = f"   {row.place}" if row.place else ""
+        table.add_row(*cells, Text(printable(row.title)), Text(printable(row.change + place)))
+    return table
+
+
+def grid(
+    rows: Sequence[Sequence[str]], console: Console, *, header: Sequence[str] = (), indent: int = 0
+) -> None:
+    """Print a table of plain text; columns fold on narrow terminals."""
+    table = Table.grid(padding=(0, 2))
+    columns = len(header) or max((len(row) for row in rows), default=0)
+    for _ in range(columns):
+        table.add_column(overflow="fold")
+    if header:
+        table.add_row(*(Text(cell, style="bold") for cell in header))
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    console.print(Padding(table, (0, 0, 0, indent)))
+
+
+class ProgressBar:
+    """A progress bar on a terminal, nothing elsewhere; appears only where work is long."""
+
+    def __init__(self, stream: TextIO, words: str) -> None:
+        self._words = words
+        self._console = Console(file=stream)
+        self._progress: Progress | None = None
+        self._task: TaskID | None = None
+        self._shown = stream.isatty()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Take note that ``done`` of ``total`` are done."""
+        if not self._shown or total < 50:
+            return
+        if self._progress is None:
+            self._progress = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                console=self._console,
+                transient=True,
+            )
+            self._task = self._progress.add_task(self._words, total=total)
+            self._progress.start()
+        assert self._task is not None
+        self._progress.update(self._task, completed=done, total=total)
+        if done >= total:
+            self.close()
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = None
+            self._shown = False

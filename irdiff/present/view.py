@@ -1,0 +1,293 @@
+"""The view of a comparison: what is said, in which order, before any output format is chosen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from irdiff.model.facts import FactSpec
+from irdiff.model.issues import Issue
+from irdiff.model.report import Change, KernelReport, Report
+from irdiff.present.wording import before_after, joined, plural
+
+MAX_ROWS = 12
+MAX_GROUPS = 12
+MAX_ISSUES = 12
+HEADLINE_EFFECTS = ("worse", "better", "incomparable")
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One fact that moved."""
+
+    effect: str
+    codes: str
+    title: str
+    change: str
+    place: str = ""
+
+
+class Block(msgspec.Struct, frozen=True, kw_only=True):
+    """One kernel, or a group of kernels that changed alike."""
+
+    title: str
+    sentence: str
+    rows: tuple[Row, ...]
+    more: int = 0
+    """Rows left out."""
+    stages: str = ""
+
+
+class View(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a person is told, in order."""
+
+    subject: str
+    """``layer_norm_bwd   cuda:100``"""
+    verdict: str
+    """``changed · mixed``"""
+    tone: Literal["good", "bad", "neutral", "unsure"]
+    paragraphs: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    issues: tuple[str, ...]
+    footer: tuple[str, ...]
+
+
+def view(report: Report, *, everything: bool = False, unpaired: bool = False) -> View:
+    """What to say of a report; ``everything`` lifts the limits, ``unpaired`` lists kernels of one side only."""
+    changed = [kernel for kernel in report.kernels if kernel.status == "changed"]
+    single = len(report.kernels) == 1
+    groups = _groups(changed)
+    most = len(groups) if everything else MAX_GROUPS
+    blocks = [
+        _kernel_block(group, report, everything=everything)
+        if single
+        else _group_block(group, report, everything=everything)
+        for group in groups[:most]
+    ]
+    footer = [f"{plural(len(groups) - most, 'more group')}: --all shows them"] if len(groups) > most else []
+    return View(
+        subject=_subject(report),
+        verdict=" · ".join(part for part in (report.verdict, report.direction) if part),
+        tone=_tone(report),
+        paragraphs=tuple(_paragraphs(report, changed, unpaired=unpaired)),
+        blocks=tuple(blocks),
+        issues=tuple(_issues(report, everything=everything)),
+        footer=tuple(footer),
+    )
+
+
+def _tone(report: Report) -> Literal["good", "bad", "neutral", "unsure"]:
+    if report.verdict == "incomplete":
+        return "unsure"
+    if report.verdict != "changed" or report.direction == "better":
+        return "good"
+    return "neutral" if report.direction == "neutral" else "bad"
+
+
+def _subject(report: Report) -> str:
+    if len(report.kernels) == 1:
+        kernel = report.kernels[0]
+        name = f"{kernel.name} → {kernel.name_after}" if kernel.name_after else kernel.name
+    else:
+        name = plural(len(report.kernels), "kernel")
+    targets = sorted({kernel.target for kernel in report.kernels if kernel.target})
+    parts = [name, joined(targets, most=3), *_toolchains(report)]
+    return "   ".join(part for part in parts if part)
+
+
+def _toolchains(report: Report) -> list[str]:
+    """``meta.triton 3.6.0 → 3.7.1`` for provenance that differs in the same way everywhere it differs."""
+    found: dict[str, set[str]] = {}
+    for kernel in report.kernels:
+        for name, delta in kernel.provenance.items():
+            if isinstance(delta, str) and " -> " in delta:
+                found.setdefault(name, set()).add(delta)
+    return [
+        f"{name.partition('.')[2]} {next(iter(deltas)).replace('->', '→')}"
+        for name, deltas in sorted(found.items())
+        if len(deltas) == 1
+    ]
+
+
+def _paragraphs(report: Report, changed: Sequence[KernelReport], *, unpaired: bool) -> list[str]:
+    paragraphs: list[str] = []
+    same = [kernel for kernel in report.kernels if kernel.status in {"identical", "equivalent"}]
+    if report.kernels and not changed and same:
+        paragraphs.append(f"No meaning changed. {_why_bytes_differ(same)}")
+    elif same:
+        identical = sum(kernel.status == "identical" for kernel in same)
+        paragraphs.append(f"{plural(len(same), 'kernel')} equivalent ({identical:,} identical).")
+    if report.removed or report.added:
+        counts = f"{plural(len(report.removed), 'kernel')} only before, {len(report.added):,} only after"
+        paragraphs.append(f"{counts}." if unpaired else f"{counts}: --unpaired lists them.")
+        if unpaired:
+            paragraphs += [f"only before: {kernel.name}  {kernel.path}" for kernel in report.removed]
+            paragraphs += [f"only after: {kernel.name}  {kernel.path}" for kernel in report.added]
+    return paragraphs
+
+
+def _why_bytes_differ(kernels: Sequence[KernelReport]) -> str:
+    reasons: Counter[str] = Counter()
+    for kernel in kernels:
+        reasons.update(
+            {
+                reason
+                for stage in kernel.stages.values()
+                if stage.sameness == "equivalent"
+                for reason in stage.reasons
+            }
+        )
+    if not reasons:
+        return "All bytes are the same." if all(k.status == "identical" for k in kernels) else ""
+    if len(kernels) == 1:
+        return f"Bytes differ by {joined([name for name, _ in reasons.most_common()], most=6)}."
+    named = [
+        f"{name} ({plural(count, 'kernel')})"
+        for name, count in sorted(reasons.items(), key=lambda i: (-i[1], i[0]))
+    ]
+    return f"Bytes differ by {joined(named, most=6)}."
+
+
+def _groups(changed: Sequence[KernelReport]) -> list[list[KernelReport]]:
+    """Kernels with the same signature of change, the worst and largest group first."""
+    found: dict[tuple[object, ...], list[KernelReport]] = {}
+    for kernel in changed:
+        headline = sorted({(c.fact, c.effect) for c in kernel.changes if c.effect in HEADLINE_EFFECTS})
+        begins = kernel.first_divergence
+        key = (begins.stage if begins else "", begins.cause if begins else "", tuple(headline))
+        found.setdefault(key, []).append(kernel)
+    rank = {"worse": 0, "mixed": 1, "neutral": 2, None: 2, "better": 3}
+    return sorted(
+        found.values(),
+        key=lambda group: (rank[group[0].direction], -len(group), group[0].name, group[0].path_before),
+    )
+
+
+def _kernel_block(group: Sequence[KernelReport], report: Report, *, everything: bool) -> Block:
+    kernel = group[0]
+    changes = _ranked(kernel.changes, report)
+    if not everything:
+        headline = [
+            c for c in changes if c.effect in HEADLINE_EFFECTS or c.rules or c.effect == "unexplained"
+        ]
+        changes_shown = (headline or changes)[:MAX_ROWS]
+    else:
+        changes_shown = changes
+    return Block(
+        title="",
+        sentence=_begins(kernel, report),
+        rows=tuple(_row(change, kernel, report.facts.get(change.fact)) for change in changes_shown),
+        more=len(changes) - len(changes_shown),
+        stages=" · ".join(f"{name} {_same_word(stage.sameness)}" for name, stage in kernel.stages.items()),
+    )
+
+
+def _group_block(group: Sequence[KernelReport], report: Report, *, everything: bool) -> Block:
+    kernel = group[0]
+    block = _kernel_block([kernel], report, everything=everything)
+    others = f" (and {len(group) - 1:,} more)" if len(group) > 1 else ""
+    names = sorted({member.name for member in group}) if everything else []
+    listed = f": {', '.join(names)}" if len(names) > 1 else ""
+    rows = block.rows if everything else block.rows[:4]
+    return Block(
+        title=f"{plural(len(group), 'kernel')}  {kernel.name}{others}{listed}   {kernel.direction or ''}".rstrip(),
+        sentence=block.sentence,
+        rows=rows,
+        more=block.more + len(block.rows) - len(rows),
+        stages="",
+    )
+
+
+def _same_word(sameness: str) -> str:
+    return {"identical": "same", "equivalent": "same"}.get(sameness, sameness)
+
+
+def _begins(kernel: KernelReport, report: Report) -> str:
+    begins = kernel.first_divergence
+    if begins is None:
+        return "No stage of the compiler differs; what describes the compilation does."
+    names = list(kernel.stages)
+    same = [
+        name.upper()
+        for name in names[: names.index(begins.stage) if begins.stage in names else 0]
+        if kernel.stages[name].sameness in {"identical", "equivalent"} and name in report.stages
+    ]
+    cause = f" ({begins.cause})" if begins.cause else ""
+    tail = f"; {' and '.join(same)} {'are' if len(same) > 1 else 'is'} the same" if same else ""
+    text = f"Begins in {begins.stage.upper()}{cause}{tail}."
+    if kernel.machine_code in {"identical", "equivalent"}:
+        text = f"The machine code is {'identical' if kernel.machine_code == 'identical' else 'equivalent'}. {text}"
+    return text
+
+
+def _ranked(changes: Sequence[Change], report: Report) -> list[Change]:
+    """Most important first: what a rule names, worse before better, facts with a role, exact, late stages."""
+    effects = {"worse": 0, "unexplained": 1, "better": 1, "incomparable": 2, "neutral": 3}
+    order = {name: index for index, name in enumerate(report.stages)}
+
+    def key(change: Change) -> tuple[object, ...]:
+        spec = report.facts.get(change.fact)
+        stage = change.fact.partition(".")[0]
+        return (
+            not change.rules,
+            effects[change.effect],
+            spec is None or spec.role is None,
+            spec is not None and spec.exactness != "exact",
+            "/" in change.scope,
+            -order.get(stage, len(order)),
+            change.fact,
+            change.scope,
+        )
+
+    return sorted(changes, key=key)
+
+
+def _row(change: Change, kernel: KernelReport, spec: FactSpec | None) -> Row:
+    title = spec.title if spec else change.fact
+    if change.effect == "unexplained":
+        title = f"{change.fact.partition('.')[0].upper()} text, no fact moved"
+    scope = change.scope.removeprefix(kernel.name).lstrip("/")
+    effect = {"neutral": "", "incomparable": "differs", "unexplained": "unexplained"}.get(
+        change.effect, change.effect
+    )
+    return Row(
+        effect=effect,
+        codes=" ".join(change.rules),
+        title=f"{title} in {scope}" if scope else title,
+        change=before_after(change, spec),
+        place=change.source or "",
+    )
+
+
+def _issues(report: Report, *, everything: bool) -> list[str]:
+    found: Counter[Issue] = Counter(report.issues)
+    for kernel in report.kernels:
+        found.update(kernel.issues)
+    order = {"error": 0, "warning": 1, "note": 2}
+    issues = sorted(
+        found, key=lambda issue: (order[issue.severity], issue.where or "", issue.stage or "", issue.message)
+    )
+    if not everything:
+        issues = [issue for issue in issues if issue.severity != "note"]
+    lines = [issue_line(issue) for issue in issues]
+    if everything or len(lines) <= MAX_ISSUES:
+        return lines
+    return [*lines[:MAX_ISSUES], f"and {len(lines) - MAX_ISSUES:,} more: --all shows them"]
+
+
+def issue_line(issue: Issue) -> str:
+    """One issue on one line: severity, where, what, what next."""
+    where = f"{issue.where}:{issue.line}" if issue.where and issue.line else issue.where or issue.stage or ""
+    hint = f" ({issue.hint})" if issue.hint else ""
+    return (
+        f"{issue.severity}: {where}: {issue.message}{hint}"
+        if where
+        else f"{issue.severity}: {issue.message}{hint}"
+    )
+
+
+def stage_titles(stages: Mapping[str, str]) -> list[str]:
+    """Titles in the order of the compiler."""
+    return list(stages.values())

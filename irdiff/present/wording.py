@@ -1,0 +1,75 @@
+"""Words and numbers as a user reads them: one place for rounding, arrows and plurals."""
+
+from __future__ import annotations
+
+from irdiff.model.facts import FactSpec, Scalar, Value
+from irdiff.model.kinds import scalar_text
+from irdiff.model.report import Change
+
+ARROW = "→"
+MAX_KEYS = 3
+"""Keys of a tally or fields of a record named in one row."""
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 kernel``, ``1,200 kernels``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def joined(items: list[str], *, most: int) -> str:
+    """The first ``most`` items, and how many more there are."""
+    text = ", ".join(items[:most])
+    return f"{text} and {len(items) - most} more" if len(items) > most else text
+
+
+def number(value: Scalar, unit: str = "") -> str:
+    """A number with its unit where the unit is not a thing counted."""
+    fractional = isinstance(value, float) and not value.is_integer()
+    text = f"{value:,.1f}" if fractional else scalar_text(value)
+    return f"{text} {unit}" if unit in {"B", "%", "KiB", "cycles"} else text
+
+
+def before_after(change: Change, spec: FactSpec | None) -> str:
+    """``64 → 72``; for a tally or record the keys that moved, each with both values."""
+    before, after = change.before, change.after
+    unit = spec.unit if spec else ""
+    if change.effect == "unexplained":
+        return f"{number(change.delta if isinstance(change.delta, int) else None)} lines differ"
+    if isinstance(change.delta, dict):
+        items = [
+            f"{key}: {number(_at(before, key))} {ARROW} {number(_at(after, key))}"
+            for key in sorted(change.delta, key=lambda key: (-_size(change.delta, key), key))
+        ]
+        return joined(items, most=MAX_KEYS)
+    if isinstance(change.delta, tuple):
+        return joined(list(change.delta), most=MAX_KEYS)
+    return f"{value_text(before)} {ARROW} {value_text(after, unit)}"
+
+
+def _at(value: Value | None, key: str) -> Scalar:
+    """A tally's or record's entry: an absent key counts 0 in a tally of counts and is unknown in a record."""
+    if not isinstance(value, dict):
+        return None
+    counts = all(isinstance(item, int) and not isinstance(item, bool) for item in value.values())
+    return value.get(key, 0 if counts else None)
+
+
+def _size(delta: Value | None, key: str) -> int:
+    moved = delta.get(key) if isinstance(delta, dict) else None
+    return abs(moved) if isinstance(moved, int) else 0
+
+
+def value_text(value: Value | None, unit: str = "") -> str:
+    """A whole value on one line."""
+    if value is None:
+        return "unknown"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {number(item)}" for key, item in value.items()) or "none"
+    if isinstance(value, tuple):
+        return "; ".join(value) or "none"
+    return number(value, unit)
+
+
+def printable(text: str) -> str:
+    """Text from an artifact made safe for a terminal: control characters (escape sequences) become ``?``."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in text)

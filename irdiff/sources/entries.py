@@ -1,0 +1,285 @@
+"""Make bundles of the files of one folder: one for each kernel whose files lie there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+import msgspec
+
+from irdiff.model.bundle import Artifact, Bundle, Layout
+from irdiff.model.facts import Scalar
+from irdiff.model.issues import Issue
+from irdiff.model.specs import SourceContext
+from irdiff.sources.files import Folder, FoundFile
+from irdiff.sources.layouts import layout_of
+from irdiff.sources.names import (
+    BINARY_SUFFIXES,
+    JSON_SUFFIX,
+    PROVENANCE_NAME,
+    classify,
+    is_entry_name,
+)
+from irdiff.sources.stage_json import (
+    BadJson,
+    Record,
+    decode,
+    listed_files,
+    looks_like_triton,
+    record,
+)
+
+BySuffix: TypeAlias = dict[str, list[FoundFile]]
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """What one folder, file, archive or log holds."""
+
+    bundles: tuple[Bundle, ...] = ()
+    issues: tuple[Issue, ...] = ()
+    """Those that belong to no kernel."""
+
+
+class _Kernel(msgspec.Struct, kw_only=True):
+    """Files of one kernel being put together."""
+
+    stem: str
+    files: BySuffix = {}
+    group: FoundFile | None = None
+    listed: tuple[str, ...] = ()
+    issues: list[Issue] = []
+
+
+def bundles_of(folder: Folder, context: SourceContext, *, layout: Layout | None = None) -> Found:
+    """The kernels of a folder, sorted by stem; ``layout`` where the files themselves do not say it.
+
+    Nothing but JSON is read. Reads only files that lie in the folder, whatever its JSON files name.
+    """
+    kernels: dict[str, _Kernel] = {}
+    provenance: FoundFile | None = None
+    for file in folder.files:
+        name = classify(file.name)
+        if name.role == "provenance":
+            provenance = file
+        elif name.role in ("stage", "group"):
+            kernel = kernels.setdefault(name.stem, _Kernel(stem=name.stem))
+            if name.role == "group":
+                kernel.group = file
+            else:
+                kernel.files.setdefault(name.suffix, []).append(file)
+    extra: dict[str, Scalar] = {PROVENANCE_NAME: provenance.location} if provenance else {}
+    bundles: list[Bundle] = []
+    issues: list[Issue] = []
+    for _, kernel in sorted(kernels.items()):
+        if _is_kernel(kernel, folder, context):
+            bundles.append(_bundle(kernel, folder, context, layout, extra))
+        else:
+            issues.extend(_lost(kernel, context))
+    if not bundles and folder.bare and not folder.files and is_entry_name(folder.name):
+        issues.append(
+            Issue(
+                severity="warning",
+                code="empty-entry",
+                message="is the folder of a compilation and holds nothing",
+                where=folder.path,
+                hint="the compilation failed before its first stage, or the folder was cleared",
+            )
+        )
+    return Found(bundles=tuple(bundles), issues=tuple(issues))
+
+
+def bundle_of_file(file: FoundFile, stage_json: FoundFile | None, context: SourceContext) -> Bundle:
+    """One file on its own, as a bundle of a single stage; the JSON beside it says what it belongs to."""
+    name = classify(file.name)
+    kernel = _Kernel(stem=name.stem, files={name.suffix: [file]})
+    said = Record()
+    if name.suffix == JSON_SUFFIX:
+        said = _read_json(kernel, file)
+    elif stage_json is not None:
+        said = _read_json(kernel, stage_json)
+    artifacts = _artifacts(kernel, context)
+    return Bundle(
+        name=said.name or name.stem,
+        path=file.location,
+        layout="file",
+        target=said.target,
+        release=said.release,
+        hash=said.hash,
+        artifacts=artifacts,
+        metadata=dict(said.scalars),
+        modified=file.modified,
+        issues=tuple(kernel.issues),
+    )
+
+
+def _is_kernel(kernel: _Kernel, folder: Folder, context: SourceContext) -> bool:
+    """Whether files of one stem are a kernel's: a stage that a plugin knows, Triton's list of files, or its JSON."""
+    if kernel.group is not None:
+        return True
+    stages = kernel.files.keys() - {JSON_SUFFIX}
+    if any(suffix in BINARY_SUFFIXES or context.stage_of(suffix) is not None for suffix in stages):
+        return True
+    if JSON_SUFFIX not in kernel.files:
+        return False
+    if is_entry_name(folder.name):
+        return True
+    data = _content(kernel.files[JSON_SUFFIX][0])
+    return data is not None and looks_like_triton(data)
+
+
+def _lost(kernel: _Kernel, context: SourceContext) -> Iterable[Issue]:
+    """Files that might have been a kernel's, had their content been there."""
+    for suffix, files in sorted(kernel.files.items()):
+        for file in files:
+            if file.read is None and file.issue is not None and context.stage_of(suffix) is not None:
+                yield file.issue
+
+
+def _bundle(
+    kernel: _Kernel,
+    folder: Folder,
+    context: SourceContext,
+    layout: Layout | None,
+    extra: Mapping[str, Scalar],
+) -> Bundle:
+    said = Record()
+    if JSON_SUFFIX in kernel.files:
+        said = _read_json(kernel, kernel.files[JSON_SUFFIX][0])
+    if kernel.group is not None:
+        _read_group(kernel, kernel.group, folder)
+    artifacts = _artifacts(kernel, context)
+    files = [file for several in kernel.files.values() for file in several]
+    written = kernel.files.keys() | {classify(name).suffix for name in kernel.listed}
+    layout = layout or layout_of(written, context)
+    if layout == "failed":
+        message = "holds no JSON and no machine code: its compilation ended early, or still runs"
+        kernel.issues.append(
+            Issue(severity="note", code="compilation-ended-early", message=message, where=folder.path)
+        )
+    return Bundle(
+        name=said.name or kernel.stem,
+        path=folder.path,
+        entry=folder.name if is_entry_name(folder.name) else "",
+        layout=layout,
+        target=said.target,
+        release=said.release,
+        hash=said.hash,
+        artifacts=artifacts,
+        metadata={**said.scalars, **extra},
+        modified=max((file.modified for file in files), default=0.0),
+        issues=tuple(kernel.issues),
+    )
+
+
+def _artifacts(kernel: _Kernel, context: SourceContext) -> dict[str, Artifact]:
+    """Stage id to artifact: the files whose suffix a plugin claims first, then the others by their bare suffix."""
+    artifacts: dict[str, Artifact] = {}
+    ordered = sorted(kernel.files, key=lambda suffix: (context.stage_of(suffix) is None, suffix))
+    for suffix in ordered:
+        stage = context.stage_of(suffix) or suffix[1:]
+        for file in sorted(kernel.files[suffix], key=lambda file: file.name):
+            if file.issue is not None:
+                kernel.issues.append(msgspec.structs.replace(file.issue, stage=stage))
+            if file.read is None:
+                continue
+            artifact = Artifact(
+                stage=stage, suffix=suffix, location=file.location, read=file.read, size=file.size
+            )
+            chosen = artifacts.get(stage)
+            if chosen is not None:
+                artifact, unused = _preferred(chosen, artifact)
+                kernel.issues.append(_second(unused, artifact))
+            artifacts[stage] = artifact
+    return dict(sorted(artifacts.items()))
+
+
+def _preferred(first: Artifact, second: Artifact) -> tuple[Artifact, Artifact]:
+    """Of two files of one stage the binary before the text made from it (``.cubin`` before a dump's ``.sass``)."""
+    return (second, first) if _is_binary(second) and not _is_binary(first) else (first, second)
+
+
+def _is_binary(artifact: Artifact) -> bool:
+    try:
+        return b"\0" in artifact.read()[:4096]
+    except OSError:
+        return False
+
+
+def _second(unused: Artifact, used: Artifact) -> Issue:
+    return Issue(
+        severity="note",
+        code="second-file",
+        message=f"is not read: {used.location} holds the same stage",
+        where=unused.location,
+        stage=used.stage,
+    )
+
+
+def _content(file: FoundFile) -> bytes | None:
+    try:
+        return file.read() if file.read is not None else None
+    except OSError:
+        return None
+
+
+def _read_json(kernel: _Kernel, file: FoundFile) -> Record:
+    hint = "name, target and options are unknown; compile the kernel again"
+    data = _content(file)
+    if data is None:
+        if file.issue is None:
+            kernel.issues.append(_bad_json(file, "cannot be read", "unreadable-file", hint))
+        return Record()
+    try:
+        said = record(decode(data), kernel.stem)
+    except BadJson as error:
+        kernel.issues.append(_bad_json(file, str(error), "bad-json", hint))
+        return Record()
+    for oddity in said.odd:
+        message = f"the JSON {oddity}"
+        kernel.issues.append(
+            Issue(severity="warning", code="odd-json", message=message, where=file.location, stage=None)
+        )
+    return said
+
+
+def _read_group(kernel: _Kernel, group: FoundFile, folder: Folder) -> None:
+    """Say which of the files that Triton listed are not there."""
+    hint = "it is only a list: the files beside it were read"
+    if group.issue is not None and group.issue.code != "empty-file":
+        kernel.issues.append(group.issue)
+        return
+    data = _content(group)
+    if data is None:
+        kernel.issues.append(_bad_json(group, "cannot be read", "unreadable-file", hint, severity="warning"))
+        return
+    try:
+        listed = listed_files(decode(data))
+    except BadJson as error:
+        kernel.issues.append(_bad_json(group, str(error), "bad-group", hint, severity="warning"))
+        return
+    kernel.listed = tuple(name for name in listed if classify(name).role == "stage")
+    there = {file.name for file in folder.files}
+    kernel.issues.extend(_missing(kernel.listed, there, folder, group))
+
+
+def _missing(listed: Iterable[str], there: set[str], folder: Folder, group: FoundFile) -> Iterable[Issue]:
+    for name in listed:
+        if name in there or "/" in name or "\\" in name:
+            continue
+        yield Issue(
+            severity="error",
+            code="missing-file",
+            message=f"{name} is not there, though {group.name} lists it",
+            where=folder.path,
+            hint="it was deleted or not copied; compile the kernel again",
+        )
+
+
+def _bad_json(file: FoundFile, what: str, code: str, hint: str, *, severity: str = "error") -> Issue:
+    return Issue(
+        severity="error" if severity == "error" else "warning",
+        code=code,
+        message=f"the JSON {what}",
+        where=file.location,
+        hint=hint,
+    )

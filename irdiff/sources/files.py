@@ -1,0 +1,117 @@
+"""Files and folders as a source found them, on disk or in an archive, before anybody asks what they mean."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable
+
+import msgspec
+
+from irdiff.model.issues import Issue
+
+MAX_FILE = 1 << 29
+"""Bytes (512 MiB) of one file that are read; the largest real stage seen is under 100 MB."""
+
+
+class FoundFile(msgspec.Struct, frozen=True, kw_only=True):
+    """One file."""
+
+    name: str
+    """Within its folder."""
+    location: str
+    """For people: a path, or ``archive.tar!member``."""
+    read: Callable[[], bytes] | None
+    """Its content, when asked for; None where it cannot be had, which ``issue`` explains."""
+    size: int = 0
+    """Bytes."""
+    modified: float = 0.0
+    """Seconds since the epoch."""
+    issue: Issue | None = None
+    """What is wrong with it, as far as that is known without reading it."""
+
+
+class Folder(msgspec.Struct, frozen=True, kw_only=True):
+    """The files of one folder, without those of the folders below it."""
+
+    path: str
+    """For people, as they would find it."""
+    name: str
+    """Last part of the path."""
+    files: tuple[FoundFile, ...]
+    """Sorted by name."""
+    bare: bool = True
+    """Whether nothing at all was in it besides ``files`` (no folders, no skipped files)."""
+
+
+def read_regular(path: str) -> bytes:
+    """The content of a file. Raises OSError, also for what is no regular file or larger than MAX_FILE.
+
+    Links are followed, wherever they lead: whoever names a tree on disk may read what it points to (caches made of
+    links into a store are common). Opened without blocking, so that a named pipe cannot hold the program up.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "is not a regular file", path)
+        if status.st_size > MAX_FILE:
+            raise OSError(errno.EFBIG, f"is larger than {MAX_FILE >> 20} MiB", path)
+        return file.read(MAX_FILE + 1)
+
+
+def on_disk(name: str, path: str, location: str, status: os.stat_result) -> FoundFile:
+    """A file of a tree on disk, of which nothing was read yet."""
+    if not stat.S_ISREG(status.st_mode):
+        return lost(name, location, "not-a-file", "is not a regular file")
+    if status.st_size > MAX_FILE:
+        return lost(name, location, "too-large", f"is larger than {MAX_FILE >> 20} MiB and is not read")
+    issue = None
+    if not os.access(path, os.R_OK):
+        issue = Issue(
+            severity="error",
+            code="unreadable-file",
+            message="cannot be read: permission denied",
+            where=location,
+            hint="check that the file is there and that you may read it",
+        )
+    return FoundFile(
+        name=name,
+        location=location,
+        read=lambda: read_regular(path),
+        size=status.st_size,
+        modified=status.st_mtime,
+        issue=issue or _empty(location, status.st_size),
+    )
+
+
+def in_memory(name: str, location: str, data: bytes, modified: float = 0.0) -> FoundFile:
+    """A file whose content is known already (a member of an archive, a field of a log)."""
+    return FoundFile(
+        name=name,
+        location=location,
+        read=lambda: data,
+        size=len(data),
+        modified=modified,
+        issue=_empty(location, len(data)),
+    )
+
+
+def lost(name: str, location: str, code: str, message: str, hint: str | None = None) -> FoundFile:
+    """A file that is there by its name and whose content cannot be had."""
+    issue = Issue(severity="error", code=code, message=message, where=location, hint=hint)
+    return FoundFile(name=name, location=location, read=None, issue=issue)
+
+
+def _empty(location: str, size: int) -> Issue | None:
+    if size:
+        return None
+    return Issue(
+        severity="error",
+        code="empty-file",
+        message="is empty",
+        where=location,
+        hint="the compilation was interrupted or the disk was full; compile the kernel again",
+    )

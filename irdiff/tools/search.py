@@ -1,0 +1,84 @@
+"""Where copies of an external program are: setting, PyPI packages, homes, PATH, modules, in that order."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+
+import msgspec
+
+from irdiff.model.specs import ToolSpec
+
+
+class Copy(msgspec.Struct, frozen=True, kw_only=True):
+    """One file that should be the program."""
+
+    path: str
+    origin: str
+    """Where it was found, in words."""
+
+
+def copies(
+    spec: ToolSpec, environment: Mapping[str, str], python_path: Sequence[str] | None = None
+) -> tuple[Copy, ...]:
+    """Every copy of a program, in the order in which they should be tried; a file found twice counts once.
+
+    ``python_path`` is where packages and modules are looked for; ``None`` means this interpreter's own path.
+    """
+    found: dict[str, Copy] = {}
+    for copy in _candidates(spec, environment, python_path):
+        path = Path(copy.path)
+        if path.is_file():
+            found.setdefault(os.path.realpath(path), copy)
+    return tuple(found.values())
+
+
+def _candidates(
+    spec: ToolSpec, environment: Mapping[str, str], python_path: Sequence[str] | None
+) -> Iterator[Copy]:
+    named = environment.get(spec.variable, "")
+    if named:
+        yield Copy(path=str(Path(named).expanduser().absolute()), origin=spec.variable)
+    for distribution, name in spec.packages:
+        for path in _packaged(distribution, name, python_path):
+            yield Copy(path=path, origin=f"PyPI package {distribution}")
+    for variable, below in spec.homes:
+        home = environment.get(variable, "")
+        if home:
+            yield Copy(path=str(Path(home).absolute() / below), origin=variable)
+    for folder in environment.get("PATH", "").split(os.pathsep):
+        if folder:
+            yield Copy(path=str(Path(folder).absolute() / spec.id), origin="PATH")
+    for module, below in spec.modules:
+        for folder in _module_folders(module, python_path):
+            yield Copy(path=str(Path(folder) / below), origin=f"Python package {module}")
+
+
+def _packaged(distribution: str, name: str, python_path: Sequence[str] | None) -> Iterator[str]:
+    """Files of that name which an installed distribution says it holds."""
+    if python_path is None:
+        context = importlib.metadata.DistributionFinder.Context(name=distribution)
+    else:
+        context = importlib.metadata.DistributionFinder.Context(name=distribution, path=list(python_path))
+    for installed in importlib.metadata.distributions(context=context):
+        for file in installed.files or ():
+            if file.name == name:
+                yield str(Path(str(installed.locate_file(file))).absolute())
+
+
+def _module_folders(module: str, python_path: Sequence[str] | None) -> Iterator[str]:
+    """The folders of a package, found without importing it; a name with a dot would import its parent."""
+    spec: ModuleSpec | None
+    try:
+        if python_path is None:
+            spec = importlib.util.find_spec(module)
+        else:
+            spec = PathFinder.find_spec(module, list(python_path))
+    except (ImportError, ValueError):  # a module already loaded, and without a spec
+        spec = None
+    if spec is not None:
+        yield from spec.submodule_search_locations or ()

@@ -1,0 +1,35 @@
+"""Attribute and type aliases, resolved to their content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from irdiff_mlir import drift
+from irdiff_mlir.model import Alias
+
+_REFERENCE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|(?<![\w.])[#!][A-Za-z_][\w$-]*(?![\w.<])')
+_MAX_LENGTH = 20_000
+"""Content longer than this is left unresolved: aliases that double each other must not fill the memory."""
+
+
+def resolve(definitions: tuple[Alias, ...], *, fold: bool) -> dict[str, str]:
+    """Alias to content. An alias is defined before it is used, as MLIR's printer writes them."""
+    resolved: dict[str, str] = {}
+    for alias in definitions:
+        content = inline(alias.text, resolved)
+        resolved[alias.name] = drift.text(content) if fold else content
+    return resolved
+
+
+def inline(text: str, aliases: Mapping[str, str]) -> str:
+    """Text with every alias replaced by its content."""
+    if "#" not in text and "!" not in text:
+        return text
+
+    def content(match: re.Match[str]) -> str:
+        word = match[0]
+        found = aliases.get(word)
+        return found if found is not None and len(found) <= _MAX_LENGTH else word
+
+    return _REFERENCE.sub(content, text)

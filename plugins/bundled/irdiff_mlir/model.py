@@ -1,0 +1,107 @@
+"""What the reader returns: one module of MLIR as a flat, ordered list of operations and the text between them."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import msgspec
+
+from irdiff.api import Issue
+
+
+class Operation(msgspec.Struct, frozen=True, kw_only=True):
+    """One operation; its nested ones follow it in document order."""
+
+    index: int
+    """Position in document order, from 0."""
+    name: str
+    """Registered name in the newest dialect's spelling: ``ttg.memdesc_index``."""
+    written: str
+    """Registered name as this release spells it: ``triton_gpu.memdesc_subview``."""
+    line: int
+    """First line, from 1."""
+    last: int
+    """Last line, inclusive; that of the closing brace where there are regions."""
+    parent: int
+    """Index of the operation whose region holds it; -1 at the top."""
+    results: tuple[tuple[str, int], ...] = ()
+    """(name with its ``%``, how many values it stands for), in order."""
+    head: str = ""
+    """Text between the name and the first region, without locations; aliases as written."""
+    tail: str = ""
+    """Text after the last region: attributes and type."""
+    regions: int = 0
+    """Number of regions."""
+    generic: bool = False
+    """Printed in the generic form, its name in quotes."""
+
+    @property
+    def result_count(self) -> int:
+        """Number of values it defines."""
+        return sum(count for _, count in self.results)
+
+
+class ItemKind(Enum):
+    """What a piece of the document is."""
+
+    OPERATION = "operation"
+    REGION = "region"
+    """Begins a region; its text stands between the regions of one operation: ``else``, ``do``."""
+    LABEL = "label"
+    """Begins a block: ``^bb0(%x: f32):``."""
+    END = "end"
+    """Ends the last region of an operation; its text is the operation's tail."""
+    RAW = "raw"
+    """Text that could not be read as MLIR, kept as it is."""
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """One piece of the document, in order."""
+
+    kind: ItemKind
+    operation: int
+    """Index of the operation it is or belongs to; -1 for none."""
+    line: int
+    text: str = ""
+
+
+class Alias(msgspec.Struct, frozen=True, kw_only=True):
+    """``#blocked = #ttg.blocked<{...}>`` at the top of the file."""
+
+    name: str
+    """With its ``#`` or ``!``."""
+    text: str
+    """The content as written."""
+    line: int
+
+
+class Location(msgspec.Struct, frozen=True, kw_only=True):
+    """Locations of one line."""
+
+    line: int
+    trailing: str
+    """What stands in the ``loc(...)`` that ends the line; ``""`` where none does."""
+    inner: tuple[str, ...] = ()
+    """Those before it: of function and block arguments."""
+
+
+class Module(msgspec.Struct, frozen=True, kw_only=True):
+    """One parsed file."""
+
+    operations: tuple[Operation, ...]
+    items: tuple[Item, ...]
+    aliases: dict[str, str]
+    """Alias to its content, with every alias in it resolved and old names folded."""
+    alias_definitions: tuple[Alias, ...]
+    location_definitions: tuple[tuple[str, str], ...]
+    """(``#loc12``, its text), in order of definition."""
+    locations: tuple[Location, ...]
+    """Lines that carry locations, in order."""
+    comments: tuple[str, ...]
+    spaces: tuple[str, ...]
+    """White space of every line of code: what is left of it when all else is removed."""
+    unread: tuple[tuple[int, str], ...]
+    """(line, text) of what is no part of a well-formed operation."""
+    issues: tuple[Issue, ...] = ()
+    old_names: bool = False
+    """Some spelling of an older dialect occurs."""

@@ -1,0 +1,132 @@
+"""What PTX declares rather than executes: header, parameters, launch bounds, registers, local memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from irdiff.api import Scalar
+from irdiff_ptx.opcodes import TYPE_BITS
+from irdiff_ptx.reader import Item
+
+_HEAD = re.compile(
+    r"(?P<linking>(?:\.\w+\s+)*)\.(?P<kind>entry|func)\s*(?:\((?P<returns>[^()]*)\)\s*)?(?P<name>[\w$%.]+)\s*"
+    r"(?:\((?P<parameters>[^()]*)\))?(?P<bounds>[^()]*)\Z"
+)
+_PARAMETER = re.compile(r"(?P<type>\.(?:param|reg)\s.*?)\s*(?P<name>[\w$%]+)\s*(?P<array>\[\d*\])?\Z")
+_BOUND = re.compile(r"\.([a-z]\w*)\s*([^.]*)")
+_REGISTERS = re.compile(r"\.reg\s+(?:\.v([248])\s+)?\.(\w+)\s+(.+)\Z")
+_REGISTER = re.compile(r"([\w$%]+)\s*(?:<\s*(\d{1,9})\s*>)?\Z")
+_STORAGE = re.compile(r"\.(?:local|shared|global|const)\s+(?:\.align\s+\d+\s+)?(?:\.v([248])\s+)?\.(\w+)\s+[\w$%]+((?:\[\d{1,12}\])*)")
+
+
+class Parameter(msgspec.Struct, frozen=True, kw_only=True):
+    """One parameter of a function."""
+
+    text: str
+    """Type and attributes without the name: ``.u64 .ptr .global .align 1``, ``.align 64 .b8[128]``."""
+    name: str
+
+
+class Head(msgspec.Struct, frozen=True, kw_only=True):
+    """A function's head (PTX ISA 11.2 "Specifying Kernel Entry Points and Functions")."""
+
+    linking: str
+    """``.visible``, ``.extern``, ``.weak`` or nothing."""
+    kind: str
+    """``entry`` or ``func``."""
+    name: str
+    returns: tuple[Parameter, ...]
+    parameters: tuple[Parameter, ...]
+    bounds: tuple[tuple[str, str], ...]
+    """Performance-tuning and cluster directives after the parameters (PTX ISA 11.4): (name, value)."""
+
+
+def parse_head(text: str) -> Head | None:
+    """A function's head, or None where it is not one."""
+    match = _HEAD.match(" ".join(text.split()))
+    if match is None:
+        return None
+    parameters = _parameters(match["parameters"])
+    returns = _parameters(match["returns"])
+    if parameters is None or returns is None:
+        return None
+    bounds = tuple((name, value.strip()) for name, value in _BOUND.findall(match["bounds"]))
+    return Head(
+        linking=match["linking"].strip(),
+        kind=match["kind"],
+        name=match["name"],
+        returns=returns,
+        parameters=parameters,
+        bounds=bounds,
+    )
+
+
+def _parameters(text: str | None) -> tuple[Parameter, ...] | None:
+    found: list[Parameter] = []
+    for part in (text or "").split(","):
+        if not part.strip():
+            continue
+        match = _PARAMETER.match(part.strip())
+        if match is None:
+            return None
+        kind = match["type"].removeprefix(".param").strip()
+        found.append(Parameter(text=kind + (match["array"] or ""), name=match["name"]))
+    return tuple(found)
+
+
+def bound_value(name: str, value: str) -> Scalar:
+    """A number, or the sizes as text; sizes of 1 at the end say nothing (PTX ISA 11.4.2 ".maxntid")."""
+    if name in ("reqntid", "maxntid"):
+        value = shortest_sizes(value)
+    if not value:
+        return True
+    return int(value) if value.isdecimal() and len(value) < 18 else value
+
+
+def shortest_sizes(value: str) -> str:
+    """``128, 1, 1`` as ``128``: dimensions that are not given are 1."""
+    sizes = [size.strip() for size in value.split(",")]
+    while len(sizes) > 1 and sizes[-1] == "1":
+        sizes.pop()
+    return ", ".join(sizes)
+
+
+def registers(text: str) -> Iterator[tuple[str, str, int | None]]:
+    """(class, name, how many or None for one plain name) of a ``.reg`` directive; nothing where it is not one."""
+    match = _REGISTERS.match(text)
+    if match is None:
+        return
+    kind = f"v{match[1]}.{match[2]}" if match[1] else match[2]
+    for part in match[3].split(","):
+        found = _REGISTER.match(part.strip())
+        if found is not None:
+            yield kind, found[1], int(found[2]) if found[2] else None
+
+
+def storage_bytes(texts: Iterable[str]) -> int:
+    """Bytes that variable declarations such as ``.local .align 16 .b8 __local_depot0[64]`` take."""
+    total = 0
+    for text in texts:
+        match = _STORAGE.match(text)
+        if match is None:
+            continue
+        size = TYPE_BITS.get(match[2], 0) // 8 * int(match[1] or 1)
+        for count in re.findall(r"\d+", match[3]):
+            size *= int(count)
+        total += size
+    return total
+
+
+def is_understood(item: Item) -> bool:
+    """Whether a directive was parsed."""
+    _, _, word, text = item
+    if word in (".entry", ".func"):
+        return parse_head(text or "") is not None
+    if word == ".reg":
+        return any(True for _ in registers(text or ""))
+    if word in (".local", ".shared", ".global", ".const"):
+        return _STORAGE.match(text or "") is not None
+    return word.startswith(".")

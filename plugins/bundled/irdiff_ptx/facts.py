@@ -1,0 +1,199 @@
+"""Counts what PTX holds: the summary of the stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+from irdiff.api import Artifact, Context, Coverage, Fact, Issue, Scalar, Scope, Summary, Value
+from irdiff_ptx import declarations, opcodes
+from irdiff_ptx.control import blocks_and_loops
+from irdiff_ptx.keys import key_of
+from irdiff_ptx.reader import Item, Listing, read
+from irdiff_ptx.specs import TALLIES
+
+MOST_UNKNOWN = 50
+"""Lines not understood that are listed."""
+
+LONGEST_OPCODE = 160
+"""Characters; the longest of the ISA has about 100. What is longer is not counted under its name."""
+
+Tally = dict[str, list[int]]
+
+
+def listing_of(artifact: Artifact, context: Context) -> Listing:
+    """The items of an artifact, read once for summary and canonical form."""
+    return context.once("ptx.listing", lambda: read(artifact.read()))
+
+
+def summarize(artifact: Artifact, context: Context) -> Summary:
+    """Everything the PTX says, in whole and for each loop. Raises ParseError where it is no PTX."""
+    listing = listing_of(artifact, context)
+    items = listing.items
+    whole = _tallies(items)
+    facts = _declared(items)
+    facts.extend(_facts(whole, ""))
+    scopes: list[Scope] = []
+    blocks, loops = blocks_and_loops(items)
+    for loop in loops:
+        inside = [item for block in sorted(loop.blocks) for item in items[blocks[block].start : blocks[block].end]]
+        places = [item[0] for item in inside]
+        scopes.append(Scope(id=loop.id, first=min(places, default=0), last=max(places, default=0)))
+        facts.extend(_facts(_tallies(inside), loop.id))
+    coverage = _coverage(items, whole["ptx.opcodes"])
+    return Summary(
+        facts=tuple(facts), scopes=tuple(scopes), coverage=coverage, issues=tuple(_issues(listing, coverage))
+    )
+
+
+@lru_cache(maxsize=4096)
+def _plan(opcode: str) -> tuple[str | None, str | Callable[[str], str | None]]:
+    """(fact, key or how to make it from the operands) of an opcode."""
+    words = opcode.split(".")
+    memory = opcodes.memory_fact(words)
+    if memory is not None:
+        size = opcodes.access_bytes(words)
+        return memory, str(size) if size is not None else opcode
+    fact = opcodes.fact_of(words)
+    return fact, key_of(fact, opcode, words)
+
+
+def _tallies(items: Iterable[Item]) -> dict[str, Tally]:
+    """For each tally of the stage, the lines of each key."""
+    groups: dict[str, list[Item]] = {}
+    for item in items:
+        group = groups.get(item[2])
+        if group is None:
+            groups[item[2]] = [item]
+        else:
+            group.append(item)
+    tallies: dict[str, Tally] = {fact: {} for fact in TALLIES}
+    for opcode, group in groups.items():
+        if not opcode[0].isalpha() or len(opcode) > LONGEST_OPCODE:
+            continue
+        tallies["ptx.opcodes"][opcode] = [item[0] for item in group]
+        fact, key = _plan(opcode)
+        if fact is None:
+            continue
+        if isinstance(key, str):
+            tallies[fact].setdefault(key, []).extend([item[0] for item in group])
+            continue
+        for item in group:
+            made = key(item[3] or "")
+            if made is not None:
+                tallies[fact].setdefault(made, []).append(item[0])
+    return tallies
+
+
+def _facts(tallies: dict[str, Tally], scope: str) -> Iterable[Fact]:
+    for fact in TALLIES:
+        tally = tallies[fact]
+        keys = sorted(tally)
+        value: Value = {key: len(tally[key]) for key in keys}
+        yield Fact(id=fact, value=value, scope=scope, evidence={key: tuple(sorted(tally[key])) for key in keys})
+
+
+def _declared(items: tuple[Item, ...]) -> list[Fact]:
+    """Facts from directives."""
+    header: dict[str, Scalar] = {}
+    lines: dict[str, tuple[int, ...]] = {}
+    register_counts: dict[str, int] = {}
+    register_lines: Tally = {}
+    local: list[Item] = []
+    head: declarations.Head | None = None
+    head_line = 0
+    for item in items:
+        line, _, word, text = item
+        if word in (".version", ".target", ".address_size") and word[1:] not in header:
+            value = (text or "").removeprefix(word).strip()
+            header[word[1:]] = int(value) if word == ".address_size" and value in ("32", "64") else value
+            lines[word[1:]] = (line,)
+        elif word == ".reg":
+            for kind, _, count in declarations.registers(text or ""):
+                register_counts[kind] = register_counts.get(kind, 0) + (1 if count is None else count)
+                register_lines.setdefault(kind, []).append(line)
+        elif word == ".local":
+            local.append(item)
+        elif word == ".entry" and head is None:
+            head, head_line = declarations.parse_head(text or ""), line
+    kinds = sorted(register_counts)
+    facts = [
+        Fact(id="ptx.header", value=header, evidence=lines),
+        Fact(
+            id="ptx.virtual_registers",
+            value={kind: register_counts[kind] for kind in kinds},
+            evidence={kind: tuple(register_lines[kind]) for kind in kinds},
+        ),
+        Fact(
+            id="ptx.local_bytes",
+            value=declarations.storage_bytes(item[3] or "" for item in local),
+            evidence={"": tuple(item[0] for item in local)} if local else {},
+        ),
+    ]
+    if head is not None:
+        bounds = {name: declarations.bound_value(name, value) for name, value in sorted(head.bounds)}
+        facts.append(Fact(id="ptx.launch_bounds", value=bounds, evidence={name: (head_line,) for name in bounds}))
+        texts = tuple(parameter.text for parameter in head.parameters)
+        facts.append(Fact(id="ptx.parameters", value=texts, evidence={"": (head_line,)}))
+    return facts
+
+
+def _coverage(items: tuple[Item, ...], counted: Tally) -> Coverage:
+    """Instructions and directives understood; braces and labels carry nothing of their own."""
+    unknown = [
+        (line, opcode) for opcode, lines in counted.items() if not opcodes.is_known(opcode) for line in lines
+    ]
+    total = sum(map(len, counted.values()))
+    for item in items:
+        word = item[2]
+        if word == "?" or len(word) > LONGEST_OPCODE:
+            total += 1
+            unknown.append((item[0], (item[3] if word == "?" else word or "")[:120]))
+        elif word[0] == ".":
+            total += 1
+            if not declarations.is_understood(item):
+                unknown.append((item[0], (item[3] or "")[:120]))
+    unknown.sort()
+    return Coverage(understood=total - len(unknown), total=total, unknown=tuple(unknown[:MOST_UNKNOWN]))
+
+
+def _issues(listing: Listing, coverage: Coverage) -> Iterable[Issue]:
+    if listing.truncated is not None:
+        yield Issue(
+            severity="error",
+            code="truncated",
+            message="the PTX ends in the middle: the last statement or block is not closed",
+            stage="ptx",
+            line=listing.truncated,
+            hint="compile the kernel again, or copy the file again",
+        )
+    missing = coverage.total - coverage.understood
+    if missing:
+        line, text = coverage.unknown[0]
+        yield Issue(
+            severity="warning",
+            code="not-understood",
+            message=f"{missing} of {coverage.total} statements not understood, the first: {text}",
+            stage="ptx",
+            line=line,
+            hint="they are counted under their own names; a newer irdiff may know them",
+        )
+    if not any(text.startswith(".loc") for _, text in listing.debug):
+        yield Issue(
+            severity="note",
+            code="no-line-information",
+            message="no line information: nothing here can be traced to lines of the Python source",
+            stage="ptx",
+            hint="compile without TRITON_DISABLE_LINE_INFO",
+        )
+    for line, text in listing.debug:
+        if text.startswith(".file") and text.rstrip('"').endswith((".ttgir", ".ttir", ".llir")):
+            yield Issue(
+                severity="note",
+                code="lines-of-an-ir-file",
+                message="line information points into a compiler stage's file, not into Python",
+                stage="ptx",
+                line=line,
+                hint="compile without USE_IR_LOC",
+            )
+            break

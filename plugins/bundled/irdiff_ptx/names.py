@@ -1,0 +1,120 @@
+"""Names inside one PTX function: registers, labels and parameters, and what each is called in canonical form.
+
+A name means what the innermost braces around it declare (PTX ISA 4.6 "Identifiers", 5.4 "Variables"): the
+labels and predicates of inline-assembly blocks repeat from block to block.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeAlias
+
+from irdiff_ptx.declarations import registers
+from irdiff_ptx.reader import Item
+
+NAME = re.compile(r"(?<![\w$%])[%$A-Za-z_][\w$]*")
+_NUMBERED = re.compile(r"(.*?\D)(0|[1-9]\d{0,8})\Z")
+_DEBUG_LABEL = re.compile(r"\$L__(?:tmp|func_begin|func_end|info_string|pc_sec)\d*\Z")
+_REFERS = ("bra", "brx", "call", "mov")
+
+Rule: TypeAlias = Literal["register-names", "labels", "parameter-names"]
+_Found: TypeAlias = "tuple[Rule | None, str]"
+
+
+def is_debug_label(name: str) -> bool:
+    """Whether LLVM puts such a label only for debug sections."""
+    return _DEBUG_LABEL.match(name) is not None
+
+
+class _Scope:
+    """What one pair of braces declares."""
+
+    def __init__(self, labels: dict[str, str]) -> None:
+        self.labels = labels
+        self.ranges: dict[str, tuple[str, int]] = {}
+        self.singles: dict[str, str] = {}
+        self.known: dict[str, str] = {}
+
+
+class FunctionNames:
+    """Resolves the names of the function whose opening brace is ``items[start]``."""
+
+    def __init__(self, items: tuple[Item, ...], start: int, depth: int) -> None:
+        self.parameters: dict[str, str] = {}
+        self.register_order: list[str] = []
+        self._counts: dict[str, int] = {}
+        self._used: set[str] = set()
+        self._labels: dict[int, dict[str, str]] = {}
+        self._collect(items, start)
+        self._stack = [_Scope(self._labels.get(start, {}))]
+
+    def _collect(self, items: tuple[Item, ...], start: int) -> None:
+        """The labels of every pair of braces, numbered where they stand, and which are referred to."""
+        found: list[tuple[int, str]] = []
+        stack: list[int] = []
+        for index in range(start, len(items)):
+            _, _, opcode, operands = items[index]
+            if opcode == "{":
+                stack.append(index)
+            elif opcode == "}":
+                if stack:
+                    stack.pop()
+                if not stack:
+                    break
+            elif opcode == ":":
+                if stack:
+                    found.append((stack[-1], operands or ""))
+            elif opcode.startswith(_REFERS) or opcode == ".branchtargets":
+                self._used.update(NAME.findall(operands or ""))
+        number = 0
+        for scope, name in found:
+            if name in self._used and name not in self._labels.setdefault(scope, {}):
+                self._labels[scope][name] = f"$L{number}"
+                number += 1
+
+    def is_used(self, name: str) -> bool:
+        """Whether a branch, call or move refers to the label."""
+        return name in self._used
+
+    def enter(self, index: int) -> None:
+        """An inner brace opens at ``items[index]``."""
+        self._stack.append(_Scope(self._labels.get(index, {})))
+
+    def leave(self) -> None:
+        """The innermost brace closes."""
+        if len(self._stack) > 1:
+            self._stack.pop()
+
+    def declare(self, text: str) -> None:
+        """A ``.reg`` directive in the innermost braces."""
+        scope = self._stack[-1]
+        for kind, name, count in registers(text):
+            if count is None:
+                scope.singles[name] = kind
+                scope.known.pop(name, None)
+            else:
+                scope.ranges[name] = (kind, count)
+
+    def resolve(self, name: str) -> _Found:
+        """(the rule that renames it, its canonical name), or (None, the name)."""
+        for scope in reversed(self._stack):
+            new = scope.known.get(name)
+            if new is not None:
+                return "register-names", new
+            kind = scope.singles.get(name)
+            if kind is None and scope.ranges:
+                numbered = _NUMBERED.match(name)
+                if numbered is not None:
+                    kind, count = scope.ranges.get(numbered[1], (None, 0))
+                    kind = kind if int(numbered[2]) < count else None
+            if kind is not None:
+                number = self._counts.get(kind, 0)
+                self._counts[kind] = number + 1
+                self.register_order.append(name)
+                scope.known[name] = new = f"%{kind}_{number}"
+                return "register-names", new
+            label = scope.labels.get(name)
+            if label is not None:
+                return "labels", label
+        new = self.parameters.get(name)
+        return ("parameter-names", new) if new is not None else (None, name)

@@ -1,0 +1,228 @@
+"""Splits PTX text into items: instructions, directives, labels and braces, each with its line.
+
+A line that is one whole instruction, which nearly every line is, is matched by one anchored expression;
+all else (prototypes over several lines, several statements on a line, debug sections) goes through
+:class:`_Assembler`, which cuts at ``;``, ``{`` and ``}``. Grammar: PTX ISA 9.0, chapter 4 "Syntax".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from irdiff.api import ParseError
+
+Item: TypeAlias = tuple[int, "str | None", str, "str | None"]
+"""(line from 1, guard such as ``@!%p1``, opcode, operands). Items that are no instruction have a mark as
+opcode: ``{``, ``}``, ``:`` (label), ``?`` (not understood), or a directive's first word with its dot."""
+
+_NAME = r"[!~-]?[\w%$][\w%$.|+-]*"
+_GROUP = r"(?:\[[^\][;\"]*\]|\{[^{};\"]*\}|\([^();\"]*\))(?:\|[\w%$]+)?"
+INSTRUCTION = re.compile(
+    rf"\s*(@!?[\w%$]+\s)?\s*([a-z][\w.:]*)(?:\s+((?:{_NAME}|{_GROUP})(?:\s*,\s*(?:{_NAME}|{_GROUP}))*))?\s*;\s*(?://.*)?\Z"
+)
+_LABEL = re.compile(r"\s*([\w$%]+)\s*:(?!:)")
+_CUT = re.compile(r"//|\"[^\"]*\"?|[;{}]|[^;{}\"/]+|/")
+_LINE_DIRECTIVES = (".version", ".target", ".address_size", ".file", ".loc")
+_HEADS = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)*\.(?:entry|func|section)\b")
+_BLOCK_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_LOC, _COMMENTS = "\t.loc\t", ("\t//", "//")  # as LLVM writes them: taken without looking further
+DIRECTIVES = frozenset(
+    ".version .target .address_size .entry .func .reg .param .global .shared .local .const .tex .pragma .alias "
+    ".branchtargets .calltargets .callprototype .extern .visible .weak .common".split()
+)
+"""PTX ISA 9.0, chapter 11 "Directives" (those that stay in the list of items)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """A PTX file as items in the order of the text."""
+
+    lines: tuple[str, ...]
+    items: tuple[Item, ...]
+    debug: tuple[tuple[int, str], ...]
+    """(line, text) of ``.file`` and ``.loc``."""
+    sections: tuple[tuple[int, int], ...]
+    """First and last line of each debug section."""
+    truncated: int | None
+    """The line where the text ends inside something, else None."""
+
+
+class _Assembler:
+    """Puts statements together from lines that are not one whole instruction."""
+
+    def __init__(self, lines: list[str], items: list[Item]) -> None:
+        self.lines = lines
+        self.items = items
+        self.debug: list[tuple[int, str]] = []
+        self.sections: list[tuple[int, int]] = []
+        self.depth = 0
+        self.resume = 0
+        self.unclosed_section = False
+        self.pending: list[str] = []
+        self.start = 0
+        self._braces = 0
+
+    def feed(self, number: int, line: str) -> None:
+        """Take one line."""
+        text = line.strip()
+        if not text or text.startswith("//"):
+            return
+        if not self.pending and text.startswith("."):
+            word = text.split(None, 1)[0]
+            if word in (".loc", ".file"):
+                self.debug.append((number, text))
+                return
+            if word in _LINE_DIRECTIVES:
+                self.items.append((number, None, word, text.partition("//")[0].strip()))
+                return
+        for part in _CUT.findall(line):
+            if part == "//":
+                break
+            if self.resume > number:
+                return
+            self._take(number, part)
+        if self.pending:
+            self.pending.append(" ")
+
+    def _take(self, number: int, part: str) -> None:
+        if part == ";":
+            self.finish(number)
+        elif part == "{":
+            self._open(number)
+        elif part == "}":
+            self._close(number)
+        else:
+            if not self.pending:
+                while (label := _LABEL.match(part)) is not None:
+                    self.items.append((number, None, ":", label.group(1)))
+                    part = part[label.end() :]
+                if not part.strip():
+                    return
+                self.start = number
+            self.pending.append(part)
+
+    def _open(self, number: int) -> None:
+        text = "".join(self.pending).strip()
+        if not text:
+            self.depth += 1
+            self.items.append((number, None, "{", None))
+        elif _HEADS.match(text) and not self._braces:
+            self.pending.clear()
+            if text.startswith(".section"):
+                self._skip_section(number)
+                return
+            self.items.append((self.start, None, ".entry" if ".entry" in text.split() else ".func", text))
+            self.depth += 1
+            self.items.append((number, None, "{", None))
+        else:
+            self._braces += 1
+            self.pending.append("{")
+
+    def _close(self, number: int) -> None:
+        if self._braces:
+            self._braces -= 1
+            self.pending.append("}")
+            return
+        if "".join(self.pending).strip():
+            self.drop()
+        self.pending.clear()
+        if self.depth == 0:
+            self.items.append((number, None, "?", "}"))
+            return
+        self.depth -= 1
+        self.items.append((number, None, "}", None))
+
+    def _skip_section(self, number: int) -> None:
+        """Jump over a debug section: DWARF as ``.b8`` numbers, no code."""
+        index = number - 1
+        if "}" not in self.lines[index].partition("{")[2]:
+            index += 1
+            while index < len(self.lines) and self.lines[index].strip() != "}":
+                index += 1
+        self.unclosed_section = index >= len(self.lines)
+        self.resume = index + 2
+        self.sections.append((self.start, min(index + 1, len(self.lines))))
+
+    def finish(self, number: int) -> None:
+        """A statement has ended at ``;``."""
+        text = " ".join("".join(self.pending).split())
+        self.pending.clear()
+        self._braces = 0
+        if not text:
+            return
+        if text.startswith("."):
+            word = text.split(None, 1)[0]
+            known = word in DIRECTIVES
+            if known and _HEADS.match(text):
+                word = ".func"
+            self.items.append((self.start, None, word if known else "?", text))
+            return
+        match = INSTRUCTION.match(text + ";")
+        if match is None:
+            self.items.append((self.start, None, "?", text))
+        else:
+            self.items.append((self.start, *match.group(1, 2, 3)))
+
+    def drop(self) -> None:
+        """What is pending never became a statement: keep it as not understood."""
+        self.items.append((self.start, None, "?", " ".join("".join(self.pending).split())))
+        self.pending.clear()
+        self._braces = 0
+
+
+def read(data: bytes) -> Listing:
+    """Split a PTX file. Raises ParseError where the bytes are no PTX at all."""
+    text = data.decode("utf-8", errors="backslashreplace")
+    if "/*" in text:
+        text = _BLOCK_COMMENT.sub(lambda found: " " + "\n" * found.group().count("\n"), text)
+    lines = text.split("\n")
+    items: list[Item] = []
+    assembler = _Assembler(lines, items)
+    match, append, debug = INSTRUCTION.match, items.append, assembler.debug.append
+    for number, line in enumerate(lines, 1):
+        if number < assembler.resume:
+            continue
+        if line.startswith(_LOC):
+            debug((number, line.strip()))
+            continue
+        if line.startswith(_COMMENTS):
+            continue
+        found = match(line)
+        if found is None:
+            assembler.feed(number, line)
+        elif assembler.pending and not _stands_alone(found.group(2), assembler):
+            assembler.feed(number, line)
+        else:
+            append((number, *found.group(1, 2, 3)))
+    return _listing(lines, items, assembler)
+
+
+def _stands_alone(opcode: str, assembler: _Assembler) -> bool:
+    """A whole instruction after an unfinished one: the unfinished one lost its ``;`` (unless it is a call)."""
+    unfinished = "".join(assembler.pending).split(None, 1)
+    if not unfinished or unfinished[0].startswith("call") or "." not in opcode:
+        return not unfinished
+    assembler.drop()
+    return True
+
+
+def _listing(lines: list[str], items: list[Item], assembler: _Assembler) -> Listing:
+    heads = {item[2] for item in items}
+    if not heads & {".version", ".target", ".entry"}:
+        hint = "a PTX file begins with .version and .target; is the file what its name says?"
+        raise ParseError("this is no PTX: no .version, .target or .entry directive", line=1, hint=hint)
+    truncated: int | None = None
+    if "".join(assembler.pending).strip():
+        truncated = assembler.start
+        assembler.drop()
+    elif assembler.depth > 0 or assembler.unclosed_section or "{" not in heads:
+        truncated = len(lines)
+    return Listing(
+        lines=tuple(lines),
+        items=tuple(items),
+        debug=tuple(assembler.debug),
+        sections=tuple(assembler.sections),
+        truncated=truncated,
+    )

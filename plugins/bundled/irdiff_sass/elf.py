@@ -1,0 +1,264 @@
+"""The ELF container of a cubin: sections and symbols, with every offset checked before it is followed.
+
+Format: System V ABI (ELF-64 object file format). Invariant: sections with content lie inside the file and do
+not overlap, so work done on all of them is bounded by the size of the file. The sections ``.nv.merc.*`` and
+``.nv.capmerc.*`` of sm_100 and newer say the same things once more, partly in the same bytes: they are kept
+apart as ``copies``.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import NoReturn
+
+import msgspec
+
+from irdiff.api import ParseError
+
+MACHINE_CUDA = 190
+MACHINE_AMDGPU = 224
+HOST_MACHINES = {3: "x86", 40: "Arm", 62: "x86-64", 183: "AArch64", 21: "PowerPC64", 243: "RISC-V"}
+FATBIN_MAGICS = (b"\x50\xed\x55\xba", b"\xb1\x43\x62\x46")
+"""Start of a CUDA fat binary, and of the wrapper that a host program keeps it in."""
+
+HEADER_SIZE = 64
+SECTION_SIZE = 64
+SYMBOL_SIZE = 24
+RELOCATION_SIZES = {4: 24, 9: 16}
+"""Bytes of one entry by section type (RELA, REL)."""
+COPIES = (".nv.merc.", ".nv.capmerc.")
+"""Prefixes of the sections that repeat a cubin in another encoding (ptxas from 12.8 on, sm_100 and newer)."""
+SYMTAB = 2
+FUNCTION = 2
+OBJECT = 1
+"""Kinds of symbols."""
+NOBITS = 8
+NAME_LIMIT = 16384
+"""Bytes; longer names are refused, so that many sections with one endless name cost little."""
+SIZE_LIMIT = 1 << 32
+"""Bytes that a section without content (shared memory) may claim."""
+
+REBUILD = "write the file again, or remove the entry and compile again"
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True):
+    """One section header, checked."""
+
+    index: int
+    name: str
+    kind: int
+    """``sh_type``; 8 (NOBITS) has a size and no content."""
+    flags: int
+    offset: int
+    """Byte offset in the file."""
+    size: int
+    link: int
+    info: int
+
+
+class Symbol(msgspec.Struct, frozen=True, kw_only=True):
+    """One symbol."""
+
+    name: str
+    kind: int
+    """Low four bits of ``st_info``: 2 is a function, 3 a section."""
+    other: int
+    section: int
+    value: int
+    size: int
+
+
+class Elf(msgspec.Struct, frozen=True, kw_only=True):
+    """A 64-bit little-endian ELF file for CUDA."""
+
+    data: bytes
+    abi: int
+    """``e_ident[8]``: 7 for ptxas up to 12.9 on targets up to sm_90a, else 8."""
+    version: int
+    """``e_version``: in ABI 7 ten times the toolkit's version."""
+    flags: int
+    sections: tuple[Section, ...]
+    """All sections but the copies; ``index`` is the number in the file."""
+    copies: tuple[Section, ...] = ()
+    """Sections in the file's second encoding."""
+
+    def content(self, section: Section) -> bytes:
+        """The bytes of a section; empty for one without content."""
+        if section.kind in (0, NOBITS):
+            return b""
+        return self.data[section.offset : section.offset + section.size]
+
+    def named(self, name: str) -> Section | None:
+        """The first section of that name."""
+        return next((section for section in self.sections if section.name == name), None)
+
+    def symbol_table(self) -> Section | None:
+        """The section that holds the symbols."""
+        return next((section for section in self.sections if section.kind == SYMTAB), None)
+
+    def symbol(self, index: int) -> Symbol | None:
+        """A symbol by number, or ``None`` where there is none; its name is read only now."""
+        table = self.symbol_table()
+        if table is None or not 0 <= index < table.size // SYMBOL_SIZE:
+            return None
+        place = table.offset + index * SYMBOL_SIZE
+        name, info, other, section, value, size = struct.unpack_from("<IBBHQQ", self.data, place)
+        strings = next((each for each in self.sections if each.index == table.link), None)
+        text = "" if strings is None else _name(self.data, strings, name, place)
+        return Symbol(name=text, kind=info & 15, other=other, section=section, value=value, size=size)
+
+    def symbols_of(self, kind: int, limit: int) -> tuple[tuple[int, Symbol], ...]:
+        """(number, symbol) of one kind. Raises ParseError where there are more than ``limit``."""
+        table = self.symbol_table()
+        if table is None:
+            return ()
+        content = self.content(table)[: table.size // SYMBOL_SIZE * SYMBOL_SIZE]
+        numbers = [
+            index
+            for index, entry in enumerate(struct.iter_unpack("<4xB19x", content))
+            if entry[0] & 15 == kind
+        ]
+        if len(numbers) > limit:
+            raise ParseError(
+                f"claims {len(numbers):,} symbols of one kind", offset=table.offset, hint=REBUILD
+            )
+        found = ((index, self.symbol(index)) for index in numbers)
+        return tuple((index, symbol) for index, symbol in found if symbol is not None)
+
+    def relocations(self, section: Section) -> Iterator[tuple[int, int, int, int]]:
+        """(offset, type, symbol, addend) of each entry of a relocation section."""
+        size = RELOCATION_SIZES.get(section.kind)
+        if size is None:
+            return
+        for place in range(section.offset, section.offset + section.size // size * size, size):
+            if size == 24:
+                offset, info, addend = struct.unpack_from("<QQq", self.data, place)
+            else:
+                offset, info = struct.unpack_from("<QQ", self.data, place)
+                addend = 0
+            yield offset, info & 0xFFFFFFFF, info >> 32, addend
+
+
+def read_elf(data: bytes) -> Elf:
+    """Read a cubin's container. Raises ParseError for anything else, saying what it is instead."""
+    _check_kind(data)
+    machine, version = struct.unpack_from("<HI", data, 18)
+    if machine != MACHINE_CUDA:
+        _refuse_machine(machine)
+    table = struct.unpack_from("<Q", data, 40)[0]
+    flags = struct.unpack_from("<I", data, 48)[0]
+    entry_size, count, names = struct.unpack_from("<HHH", data, 58)
+    if entry_size != SECTION_SIZE or count == 0:
+        raise ParseError(
+            f"has no section headers that can be read ({count} of {entry_size} bytes)",
+            offset=58,
+            hint=REBUILD,
+        )
+    if table < HEADER_SIZE or table + count * SECTION_SIZE > len(data):
+        raise ParseError(
+            f"cut off at byte {len(data)} (section headers missing)", offset=len(data), hint=REBUILD
+        )
+    raw = [struct.unpack_from("<IIQQQQII", data, table + index * SECTION_SIZE) for index in range(count)]
+    if names >= count:
+        raise ParseError(f"names its section names in section {names} of {count}", offset=62, hint=REBUILD)
+    strings = _section(names, raw[names], "")
+    _check_extent(strings, table, len(data))
+    everything = [
+        _section(index, header, _name(data, strings, header[0], table + index * SECTION_SIZE))
+        for index, header in enumerate(raw)
+    ]
+    sections = tuple(section for section in everything if not section.name.startswith(COPIES))
+    copies = tuple(section for section in everything if section.name.startswith(COPIES))
+    for section in sections:
+        _check_extent(section, table, len(data))
+    _check_overlap(sections, table)
+    return Elf(data=data, abi=data[8], version=version, flags=flags, sections=sections, copies=copies)
+
+
+def _check_kind(data: bytes) -> None:
+    if not data:
+        raise ParseError("is empty", offset=0, hint=REBUILD)
+    if data[:4] in FATBIN_MAGICS:
+        raise ParseError("is a fat binary, which holds several cubins", offset=0, hint=EXTRACT)
+    if data[:4] != b"\x7fELF":
+        raise ParseError("is not an ELF file", offset=0, hint=REBUILD)
+    if len(data) < HEADER_SIZE:
+        raise ParseError(
+            f"cut off at byte {len(data)} (ELF header incomplete)", offset=len(data), hint=REBUILD
+        )
+    if data[4] != 2 or data[5] != 1:
+        raise ParseError("is not a 64-bit little-endian ELF file", offset=4, hint=REBUILD)
+
+
+EXTRACT = "`cuobjdump -xelf all FILE` takes the cubins out of it"
+
+
+def _refuse_machine(machine: int) -> NoReturn:
+    if machine == MACHINE_AMDGPU:
+        raise ParseError("is an AMD code object (hsaco), not a cubin", offset=18, hint="name it .hsaco")
+    if machine in HOST_MACHINES:
+        raise ParseError(
+            f"is a host program for {HOST_MACHINES[machine]}, not a cubin", offset=18, hint=EXTRACT
+        )
+    raise ParseError(f"is an ELF file for machine {machine}, not CUDA's 190", offset=18, hint=REBUILD)
+
+
+Header = tuple[int, int, int, int, int, int, int, int]
+"""name, type, flags, address, offset, size, link, info"""
+
+
+def _section(index: int, header: Header, name: str) -> Section:
+    return Section(
+        index=index,
+        name=name,
+        kind=header[1],
+        flags=header[2],
+        offset=header[4],
+        size=header[5],
+        link=header[6],
+        info=header[7],
+    )
+
+
+def _check_extent(section: Section, table: int, length: int) -> None:
+    place = table + section.index * SECTION_SIZE
+    if section.kind == NOBITS:
+        if section.size >= SIZE_LIMIT:
+            raise ParseError(
+                f"section {section.index} claims {section.size:,} bytes of memory", offset=place, hint=REBUILD
+            )
+    elif section.kind and section.offset + section.size > length:
+        raise ParseError(
+            f"section {section.index} claims bytes {section.offset:,} to "
+            f"{section.offset + section.size:,} of {length:,}",
+            offset=place,
+            hint=REBUILD,
+        )
+
+
+def _check_overlap(sections: Sequence[Section], table: int) -> None:
+    spans = sorted(
+        (section.offset, section.offset + section.size, section.index)
+        for section in sections
+        if section.kind not in (0, NOBITS) and section.size
+    )
+    end = HEADER_SIZE
+    for start, stop, index in spans:
+        if start < end:
+            raise ParseError(
+                f"section {index} lies over another one", offset=table + index * SECTION_SIZE, hint=REBUILD
+            )
+        end = stop
+
+
+def _name(data: bytes, strings: Section, offset: int, place: int) -> str:
+    start = strings.offset + offset
+    if strings.kind in (0, NOBITS) or offset >= strings.size:
+        if offset == 0:
+            return ""
+        raise ParseError(f"a name lies outside the string table ({offset:,})", offset=place, hint=REBUILD)
+    stop = data.find(b"\0", start, min(strings.offset + strings.size, start + NAME_LIMIT))
+    if stop < 0:
+        raise ParseError("a name does not end", offset=place, hint=REBUILD)
+    return data[start:stop].decode("utf-8", "replace")

@@ -1,0 +1,217 @@
+"""Loops of machine code: natural loops of the control-flow graph.
+
+A backward branch alone is no loop: the assembler moves rarely taken paths behind the end of a kernel, and they
+branch back. A loop is a branch to an instruction that every path to the branch passes (its dominator), with all
+instructions that reach the branch without passing it; they need not be contiguous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import msgspec
+
+from irdiff_sass.instructions import Instruction
+
+LOOP_LIMIT = 256
+"""Loops in one section; more are not told apart."""
+
+Graph = list[list[int]]
+
+
+class Loop(msgspec.Struct, frozen=True, kw_only=True):
+    """One loop."""
+
+    header: int
+    """Index of its first instruction in the section."""
+    members: frozenset[int]
+    """Indices of its instructions, those of inner loops included."""
+    parent: int | None
+    """Position of the loop that directly holds it, in the same list."""
+
+
+def find_loops(code: Sequence[Instruction], labels: dict[int, int]) -> tuple[Loop, ...]:
+    """The loops of one section, in order of their headers; empty where there are more than ``LOOP_LIMIT``.
+
+    ``labels`` maps a place that a branch names to an index into ``code``. The guard behind a kernel's end, a
+    branch to itself, is no loop.
+    """
+    starts, graph, roots = _blocks(code, labels)
+    if not starts:
+        return ()
+    order = _reverse_postorder(graph, roots)
+    dominators = _dominators(graph, order, roots)
+    backs: dict[int, list[int]] = {}
+    for block in order:
+        for successor in graph[block]:
+            if _dominates(dominators, successor, block):
+                backs.setdefault(successor, []).append(block)
+    guards = {head for head, tails in backs.items() if _is_guard(code, starts, head, tails)}
+    heads = sorted((head for head in backs if head not in guards), key=lambda head: starts[head])
+    if len(heads) > LOOP_LIMIT:
+        return ()
+    before = _reversed(graph)
+    bodies = [_body(before, head, backs[head]) for head in heads]
+    ends = [*starts[1:], len(code)]
+    return tuple(
+        Loop(
+            header=starts[head],
+            members=frozenset(index for block in body for index in range(starts[block], ends[block])),
+            parent=_parent(heads, bodies, position),
+        )
+        for position, (head, body) in enumerate(zip(heads, bodies, strict=True))
+    )
+
+
+def _is_guard(code: Sequence[Instruction], starts: list[int], head: int, tails: list[int]) -> bool:
+    """A block of one unconditional branch to itself."""
+    index = starts[head]
+    alone = head + 1 == len(starts) or starts[head + 1] == index + 1
+    return alone and tails == [head] and _is_jump(code[index])
+
+
+def _is_jump(instruction: Instruction) -> bool:
+    """Whether nothing goes on behind it: ``BRA x`` without any condition."""
+    return (
+        not instruction.predicate
+        and instruction.family in ("BRA", "JMP")
+        and len(instruction.operands) == 1
+        and not instruction.opcode.endswith((".DIV", ".CONV"))
+    )
+
+
+def _ends(instruction: Instruction) -> bool:
+    """Whether no path goes on behind it."""
+    if instruction.predicate:
+        return False
+    return _is_jump(instruction) or instruction.family in (
+        "EXIT",
+        "RET",
+        "KILL",
+        "BRX",
+        "BRXU",
+        "JMX",
+        "JMXU",
+    )
+
+
+def _blocks(code: Sequence[Instruction], labels: dict[int, int]) -> tuple[list[int], Graph, list[int]]:
+    """(first instruction of each block, successors by block, blocks that are entered from outside)."""
+    if not code:
+        return [], [], []
+    targets: dict[int, int] = {}
+    leaders = {0}
+    called = {0}
+    for index, instruction in enumerate(code):
+        place = instruction.target
+        if place is None or place not in labels or not instruction.executes:
+            if _ends(instruction) and index + 1 < len(code):
+                leaders.add(index + 1)
+            continue
+        if instruction.family in ("CALL", "LEPC"):
+            if instruction.family == "CALL":
+                called.add(labels[place])
+                leaders.add(labels[place])
+        elif instruction.family in ("BRA", "JMP", "WARPSYNC"):
+            targets[index] = labels[place]
+            leaders.add(labels[place])
+            if index + 1 < len(code):
+                leaders.add(index + 1)
+        elif _ends(instruction) and index + 1 < len(code):
+            leaders.add(index + 1)
+    starts = sorted(leaders)
+    number = {start: block for block, start in enumerate(starts)}
+    graph: Graph = []
+    for start, stop in pairwise([*starts, len(code)]):
+        last = stop - 1
+        successors = []
+        if last in targets:
+            successors.append(number[targets[last]])
+        if not _ends(code[last]) and stop < len(code):
+            successors.append(number[stop])
+        graph.append(list(dict.fromkeys(successors)))
+        del start
+    return starts, graph, sorted(number[index] for index in called)
+
+
+def _reverse_postorder(graph: Graph, roots: list[int]) -> list[int]:
+    seen = set(roots)
+    order: list[int] = []
+    stack = [(root, iter(graph[root])) for root in reversed(roots)]
+    while stack:
+        block, successors = stack[-1]
+        following = next((each for each in successors if each not in seen), None)
+        if following is None:
+            order.append(block)
+            stack.pop()
+        else:
+            seen.add(following)
+            stack.append((following, iter(graph[following])))
+    return order[::-1]
+
+
+def _dominators(graph: Graph, order: list[int], roots: list[int]) -> dict[int, int]:
+    """Immediate dominator of each reachable block; -1, a block before all roots, dominates them.
+
+    The iterative algorithm of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
+    """
+    position = {block: index for index, block in enumerate(order)}
+    position[-1] = -1
+    before = _reversed(graph)
+    known: dict[int, int] = {-1: -1} | dict.fromkeys(roots, -1)
+    rooted = set(roots)
+    moving = True
+    while moving:
+        moving = False
+        for block in order:
+            if block in rooted:
+                continue
+            found: int | None = None
+            for source in before[block]:
+                if source in known:
+                    found = source if found is None else _meet(known, position, source, found)
+            if found is not None and known.get(block) != found:
+                known[block] = found
+                moving = True
+    return known
+
+
+def _meet(known: dict[int, int], position: dict[int, int], one: int, other: int) -> int:
+    while one != other:
+        while position[one] > position[other]:
+            one = known[one]
+        while position[other] > position[one]:
+            other = known[other]
+    return one
+
+
+def _dominates(known: dict[int, int], head: int, block: int) -> bool:
+    while block not in (head, -1):
+        block = known[block]
+    return block == head
+
+
+def _reversed(graph: Graph) -> Graph:
+    before: Graph = [[] for _ in graph]
+    for block, successors in enumerate(graph):
+        for successor in successors:
+            before[successor].append(block)
+    return before
+
+
+def _body(before: Graph, head: int, tails: list[int]) -> frozenset[int]:
+    body = {head}
+    stack = list(tails)
+    while stack:
+        block = stack.pop()
+        if block not in body:
+            body.add(block)
+            stack.extend(before[block])
+    return frozenset(body)
+
+
+def _parent(heads: list[int], bodies: list[frozenset[int]], position: int) -> int | None:
+    """The smallest other loop that holds this one's header."""
+    holding = [other for other, body in enumerate(bodies) if other != position and heads[position] in body]
+    return min(holding, key=lambda other: len(bodies[other]), default=None)
