@@ -53,27 +53,45 @@ class Plugin(msgspec.Struct, frozen=True, kw_only=True):
 
 def contested(loaded: Mapping[int, Plugin]) -> dict[int, str]:
     """A bundled id wins over an external claim; of two claims of the same rank neither is loaded."""
-    reasons: dict[int, str] = {}
-    kinds = {("kind", kind) for kind in standard_kinds()}
+    bundled = {index: plugin for index, plugin in loaded.items() if plugin.found.bundled}
+    reasons = _among_equals(bundled)
+    owners = {
+        claim: plugin.found
+        for index, plugin in bundled.items()
+        if index not in reasons
+        for claim in plugin.claims
+    }
+    external: dict[int, Plugin] = {}
     for index, plugin in loaded.items():
-        if taken := sorted(plugin.claims & kinds):
-            reasons[index] = f"{taken[0][0]} {taken[0][1]} is irdiff's own"
-    for rank in (True, False):
-        holders: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for index, plugin in loaded.items():
-            if index not in reasons and (plugin.found.bundled or not rank):
-                for claim in plugin.claims:
-                    holders[claim].append(index)
-        lost: dict[int, str] = {}
-        for (what, which), indexes in sorted(holders.items()):
-            owners = [index for index in indexes if loaded[index].found.bundled]
-            losers = indexes if len(owners) != 1 else [index for index in indexes if index not in owners]
-            for index in losers if len(indexes) > 1 else ():
-                others = [loaded[other].found for other in (owners or indexes) if other != index]
-                named = ", ".join(f"{one.name} ({one.distribution} {one.version})" for one in others)
-                lost.setdefault(index, f"{what} {which} is also claimed by {named}")
-        reasons.update(lost)
+        if plugin.found.bundled:
+            continue
+        taken = sorted(plugin.claims & owners.keys())
+        if own := sorted(plugin.claims & {("kind", kind) for kind in standard_kinds()}):
+            reasons[index] = f"kind {own[0][1]} is irdiff's own"
+        elif taken:
+            reasons[index] = _also_claimed(taken[0], [owners[taken[0]]])
+        else:
+            external[index] = plugin
+    return reasons | _among_equals(external)
+
+
+def _among_equals(plugins: Mapping[int, Plugin]) -> dict[int, str]:
+    """Everyone who claims what another of them claims, too."""
+    holders: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for index, plugin in plugins.items():
+        for claim in plugin.claims:
+            holders[claim].append(index)
+    reasons: dict[int, str] = {}
+    for claim, indexes in sorted(holders.items()):
+        for index in indexes if len(indexes) > 1 else ():
+            others = [plugins[other].found for other in indexes if other != index]
+            reasons.setdefault(index, _also_claimed(claim, others))
     return reasons
+
+
+def _also_claimed(claim: tuple[str, str], others: list[Found]) -> str:
+    named = ", ".join(f"{one.name} ({one.distribution} {one.version})" for one in others)
+    return f"{claim[0]} {claim[1]} is also claimed by {named}"
 
 
 def unknown_kinds(loaded: Mapping[int, Plugin]) -> dict[int, str]:

@@ -88,7 +88,11 @@ def stage(stage_id: str, *, after: tuple[str, ...] = (), machine_code: bool = Fa
         facts=(
             FactSpec(id=f"{stage_id}.adds", title=f"{stage_id} additions", kind="count"),
             FactSpec(
-                id=f"{stage_id}.spills", title=f"{stage_id} spills", kind="count", better="lower", role="spills"
+                id=f"{stage_id}.spills",
+                title=f"{stage_id} spills",
+                kind="count",
+                better="lower",
+                role="spills",
             ),
         ),
         summarize=_summarize,
@@ -131,7 +135,12 @@ def registry(*stages: StageSpec, **changes: object) -> Registry:
 
 
 def bundle(
-    name: str = "kernel", *, target: str = "90", path: str = "entry", layout: str = "cache", **texts: str | bytes
+    name: str = "kernel",
+    *,
+    target: str = "90",
+    path: str = "entry",
+    layout: str = "cache",
+    **texts: str | bytes,
 ) -> Bundle:
     """A bundle whose artifacts are the keyword arguments: ``one="add x"``."""
     data: Mapping[str, bytes] = {
@@ -149,12 +158,14 @@ def bundle(
     )
 
 
-def compare(before: Sequence[Bundle], after: Sequence[Bundle], using: Registry | None = None, **options: object) -> Report:
+def compare(
+    before: Sequence[Bundle], after: Sequence[Bundle], using: Registry | None = None, **options: object
+) -> Report:
     """Read and compare two lists of bundles."""
     chosen = using or registry()
     reader = Reader(chosen, NoTools(), canonical=True, **options)  # type: ignore[arg-type]
-    kernels = reader.read([*before, *after])
+    kernels_before, kernels_after = reader.read_both(before, after)
     return Comparer(chosen, reader).compare(
-        Side(described="before", kernels=tuple(kernels[: len(before)])),
-        Side(described="after", kernels=tuple(kernels[len(before) :])),
+        Side(described="before", kernels=tuple(kernels_before)),
+        Side(described="after", kernels=tuple(kernels_after)),
     )

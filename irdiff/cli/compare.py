@@ -54,13 +54,12 @@ def compare_bundles(run: Session, before: Input, after: Input, no_normalize: fro
     """Read both sides together, so that equal bytes are read once, and compare them."""
     with progress_bar("reading") as progress:
         reader = run.reader(canonical=True, switched_off=no_normalize, progress=progress)
-        kernels = reader.read([*before.bundles, *after.bundles])
-    count = len(before.bundles)
+        kernels_before, kernels_after = reader.read_both(before.bundles, after.bundles)
     return Comparer(run.registry, reader).compare(
         Side(
-            described=before.described, kernels=tuple(kernels[:count]), issues=(*run.issues(), *before.issues)
+            described=before.described, kernels=tuple(kernels_before), issues=(*run.issues(), *before.issues)
         ),
-        Side(described=after.described, kernels=tuple(kernels[count:]), issues=after.issues),
+        Side(described=after.described, kernels=tuple(kernels_after), issues=after.issues),
     )
 
 

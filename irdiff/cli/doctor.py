@@ -13,7 +13,7 @@ from irdiff import __version__
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.session import session
 from irdiff.errors import IrdiffError
-from irdiff.sources.defaults import default_caches
+from irdiff.sources.defaults import default_locations
 
 
 def run_doctor(*, external: bool) -> Exit:
@@ -68,6 +68,6 @@ def _gpu() -> str:
 
 def _caches() -> str:
     try:
-        return ", ".join(str(path) for path in default_caches(os.environ))
+        return ", ".join(f"{place.path} ({place.origin})" for place in default_locations(os.environ))
     except IrdiffError as error:
         return f"none ({error.hint})" if error.hint else "none"

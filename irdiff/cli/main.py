@@ -24,11 +24,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Path_ = Annotated[
-    str,
+PathArgument = Annotated[
+    str | None,
     typer.Argument(
-        metavar="PATH",
-        help="Cache or dump folder, one entry, a file, an archive, or a selector DIR::KERNEL, DIR::HASHPREFIX.",
+        metavar="[PATH]",
+        show_default=False,
+        help="Cache or dump folder, one entry, a file, an archive, or a selector DIR::KERNEL, DIR::HASHPREFIX; "
+        "without it your own caches.",
     ),
 ]
 
@@ -56,7 +58,7 @@ def main(
 
 @app.command()
 def show(
-    path: Path_,
+    path: PathArgument = None,
     form: FormatOption = "terminal",
     output: OutputOption = None,
     evidence: Annotated[bool, typer.Option("--evidence", help="Add the lines each fact rests on.")] = False,

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.session import Session, session
 from irdiff.sources import Loaded
-from irdiff.sources.defaults import default_caches
 from irdiff.sources.recent import recent
 
 
 def load_recent(run: Session, path: str | None) -> Loaded:
     """The kernels of a path, or of the user's own caches. Raises InputError where there are none."""
-    if path is not None:
-        return run.load(path)
-    found = [run.load(str(cache)) for cache in default_caches(os.environ)]
-    return Loaded(
-        bundles=tuple(bundle for loaded in found for bundle in loaded.bundles),
-        issues=tuple(issue for loaded in found for issue in loaded.issues),
-        described=", ".join(loaded.described for loaded in found),
-    )
+    return run.load(path) if path is not None else run.load_defaults()
 
 
 def run_recent(kernel: str | None, path: str | None, *, limit: int, external: bool) -> Exit:

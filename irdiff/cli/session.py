@@ -13,6 +13,7 @@ from irdiff.model.issues import Issue
 from irdiff.plugins import load_plugins
 from irdiff.registry import Registry
 from irdiff.sources import Loaded, load
+from irdiff.sources.load import load_defaults
 from irdiff.tools.toolbox import LocalToolbox
 
 DISABLE = "IRDIFF_DISABLE_PLUGINS"
@@ -39,6 +40,10 @@ class Session:
     def load(self, path: str) -> Loaded:
         """Find the kernels of a path, archive or selector. Raises InputError where there are none."""
         return load(path, self.registry, os.environ, self.registry.sources)
+
+    def load_defaults(self, wanted: str | None = None) -> Loaded:
+        """The kernels of the user's own caches. Raises InputError where there are none."""
+        return load_defaults(self.registry, os.environ, wanted)
 
     def issues(self) -> tuple[Issue, ...]:
         """What is wrong with the plugins."""

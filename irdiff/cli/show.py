@@ -20,13 +20,13 @@ FORMATS = ("terminal", "json")
 
 
 def run_show(
-    path: str, *, form: str, output: Path | None, evidence: bool, verbose: bool, external: bool
+    path: str | None, *, form: str, output: Path | None, evidence: bool, verbose: bool, external: bool
 ) -> Exit:
-    """Read the kernels of ``path`` and print what is known of them."""
+    """Read the kernels of ``path``, or of the user's own caches, and print what is known of them."""
     if form not in FORMATS:
         raise UsageError(f"no format {form!r}", where="--format", hint=f"one of {', '.join(FORMATS)}")
     with session(external=external) as run:
-        loaded = run.load(path)
+        loaded = run.load(path) if path is not None else run.load_defaults()
         with progress_bar("reading") as progress:
             kernels = run.reader(canonical=False, progress=progress).read(loaded.bundles)
         shown = show(

@@ -21,6 +21,9 @@ from irdiff.model.issues import Issue
 from irdiff.model.report import Change, KernelRef, KernelReport, Pairing, Report, StageReport
 from irdiff.registry import Registry
 
+FINGERPRINT = "fingerprint"
+"""Role of facts that say that something moved and not what: they explain nothing."""
+
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
     """One of the two inputs."""
@@ -69,6 +72,7 @@ class Comparer:
             issues=tuple(issues),
             facts={name: self._registry.facts[name] for name in sorted(used) if name in self._registry.facts},
             stages={stage.id: stage.title for stage in self._registry.stages},
+            steps=tuple(stage.id for stage in self._registry.stages if stage.pipeline),
         )
 
     def _pair(self, before: Kernel, after: Kernel, pairing: Pairing) -> KernelReport:
@@ -99,7 +103,8 @@ class Comparer:
             )
             provenance |= moved
             if stages[name].sameness == "changed":
-                by_stage[name] = changes or [self._unexplained(name, before, after)]
+                told = any(self._registry.facts[change.fact].role != FINGERPRINT for change in changes)
+                by_stage[name] = changes if told else [*changes, self._unexplained(name, before, after)]
         changes = [change for found in by_stage.values() for change in found]
         derived, moved = self._finder.between(
             before.derived, after.derived, name=before.bundle.name, coordinates=places
@@ -147,6 +152,8 @@ class Comparer:
                     sameness="unreadable", reasons=("unreadable, and the same bytes on both sides",)
                 )
             return StageReport(sameness="identical")
+        old = self._reader.with_canonical(old, before.artifact(name))
+        new = self._reader.with_canonical(new, after.artifact(name))
         if old.canonical is None or new.canonical is None:
             return StageReport(
                 sameness="unreadable",

@@ -73,15 +73,18 @@ def _cause(
 def _moved(
     before: Kernel, after: Kernel, role: str, specs: Mapping[str, FactSpec], kinds: Mapping[str, KindSpec]
 ) -> str:
-    """``name old -> new`` for each field that differs of the first fact of a role that both know; at most three."""
+    """``name: before -> after`` of the first fact of a role; at most three, and only what both sides record."""
     known_after = {fact.id: fact for fact in facts_with_role(after, specs, role)}
     for fact in facts_with_role(before, specs, role):
         other = known_after.get(fact.id)
         if other is None:
             continue
         delta = kinds[specs[fact.id].kind].compare(fact.value, other.value)
-        if isinstance(delta, dict) and delta:
-            named = [f"{name}: {text}" for name, text in delta.items()]
+        if not isinstance(delta, dict):
+            continue
+        sides = [value for value in (fact.value, other.value) if isinstance(value, dict)]
+        named = [f"{name}: {text}" for name, text in delta.items() if all(name in side for side in sides)]
+        if named:
             more = f" (and {len(named) - 3} more)" if len(named) > 3 else ""
             return "; ".join(named[:3]) + more
     return ""

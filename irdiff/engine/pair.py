@@ -55,8 +55,11 @@ def _described(kernel: Kernel, specs: Mapping[str, FactSpec]) -> Hashable:
 def _first_canonical(kernel: Kernel) -> Hashable:
     """Name, target and the canonical form of the earliest step of the compiler that was read."""
     for reading in kernel.readings.values():
-        if reading.stage.pipeline and reading.stage.reported_as is None and reading.canonical:
-            return kernel.bundle.name, kernel.target, reading.stage.id, reading.canonical
+        if reading.stage.pipeline and reading.stage.reported_as is None:
+            text = (
+                reading.canonical or reading.sha256
+            )  # equal bytes on both sides have no canonical form made
+            return (kernel.bundle.name, kernel.target, reading.stage.id, text) if text else None
     return None
 
 

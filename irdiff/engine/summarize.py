@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 import msgspec
@@ -49,11 +50,24 @@ class Reader:
         self._canonical = canonical
         self._switched_off = switched_off
         self._progress = progress
+        self._late: dict[tuple[str, str], Reading] = {}
         self._order = {stage.id: index for index, stage in enumerate(registry.stages)}
         self._stages = {stage.id: stage for stage in registry.stages}
 
-    def read(self, bundles: Sequence[Bundle]) -> list[Kernel]:
-        """Read every artifact of every bundle; one Kernel per bundle, in the order given."""
+    def read_both(
+        self, before: Sequence[Bundle], after: Sequence[Bundle]
+    ) -> tuple[list[Kernel], list[Kernel]]:
+        """Read two sides at once: equal bytes are read once, and need no canonical form for their own sake."""
+        kernels = self.read([*before, *after], common=_contents(before) & _contents(after))
+        return kernels[: len(before)], kernels[len(before) :]
+
+    def read(
+        self, bundles: Sequence[Bundle], *, common: frozenset[tuple[str, str]] = frozenset()
+    ) -> list[Kernel]:
+        """Read every artifact of every bundle; one Kernel per bundle, in the order given.
+
+        ``common`` holds (stage, sha256) of contents whose canonical form is made only if asked for.
+        """
         distinct: dict[tuple[str, str], Artifact] = {}
         failed: dict[str, Reading] = {}
         for bundle in bundles:
@@ -66,7 +80,8 @@ class Reader:
         readings: dict[tuple[str, str], Reading] = {}
         for done, (key, artifact) in enumerate(distinct.items()):
             self._progress(done, len(distinct))
-            reading = self._read_one(self._stage(key[0]), artifact, prepared.get(key))
+            canonical = self._canonical and key not in common
+            reading = self._read_one(self._stage(key[0]), artifact, prepared.get(key), canonical=canonical)
             trouble = problems.get(key[0])
             if trouble is not None:
                 reading = msgspec.structs.replace(reading, issues=(*reading.issues, trouble))
@@ -117,25 +132,38 @@ class Reader:
                 problems[stage.id] = made
         return prepared, problems
 
-    def _read_one(self, stage: StageSpec, artifact: Artifact, prepared: object | None) -> Reading:
+    def with_canonical(self, reading: Reading, artifact: Artifact) -> Reading:
+        """The reading, its canonical form made where that was put off."""
+        if reading.canonical is not None or reading.summary is None:
+            return reading
+        key = (artifact.stage, artifact.sha256)
+        if key not in self._late:
+            prepared, _ = self._prepare({key: artifact})
+            self._late[key] = self._read_one(reading.stage, artifact, prepared.get(key), canonical=True)
+        late = self._late[key]
+        return msgspec.structs.replace(reading, canonical=late.canonical, erased=late.erased)
+
+    def _read_one(
+        self, stage: StageSpec, artifact: Artifact, prepared: object | None, *, canonical: bool
+    ) -> Reading:
         context = self._context(prepared)
         owner = self._owner(stage.id)
         summary = _guarded(lambda: stage.summarize(artifact, context), Summary, owner, artifact)
         if not isinstance(summary, Summary):
             return Reading(stage=stage, sha256=artifact.sha256, summary=None, issues=(summary,))
         issues = tuple(_placed(issue, artifact) for issue in summary.issues)
-        if not self._canonical:
+        if not canonical:
             return Reading(stage=stage, sha256=artifact.sha256, summary=summary, issues=issues)
-        canonical = _guarded(lambda: stage.canonical(artifact, context), Canonical, owner, artifact)
-        if not isinstance(canonical, Canonical):
-            return Reading(stage=stage, sha256=artifact.sha256, summary=summary, issues=(*issues, canonical))
-        digest = hashlib.sha256("\n".join(canonical.lines).encode("utf-8", "surrogatepass")).hexdigest()
+        made = _guarded(lambda: stage.canonical(artifact, context), Canonical, owner, artifact)
+        if not isinstance(made, Canonical):
+            return Reading(stage=stage, sha256=artifact.sha256, summary=summary, issues=(*issues, made))
+        digest = hashlib.sha256(msgspec.json.encode(made.lines)).hexdigest()
         return Reading(
             stage=stage,
             sha256=artifact.sha256,
             summary=summary,
             canonical=digest,
-            erased=canonical.erased,
+            erased=made.erased,
             issues=issues,
         )
 
@@ -197,7 +225,7 @@ class Reader:
             suffixes=frozenset(artifact.suffix for artifact in bundle.artifacts.values()),
         )
         missing: list[str] = []
-        issues: list[Issue] = []
+        issues: list[Issue] = [_unfinished(bundle)] if bundle.layout == "failed" else []
         for stage in self._registry.stages:
             if stage.id in bundle.artifacts:
                 continue
@@ -269,6 +297,27 @@ def _guarded(call: Callable[[], object], kind: type[T], owner: str, artifact: Ar
 
 def _placed(issue: Issue, artifact: Artifact) -> Issue:
     return msgspec.structs.replace(issue, where=issue.where or artifact.location, stage=artifact.stage)
+
+
+def _contents(bundles: Sequence[Bundle]) -> frozenset[tuple[str, str]]:
+    """(stage, sha256) of everything readable."""
+    found = set()
+    for bundle in bundles:
+        for artifact in bundle.artifacts.values():
+            with suppress(OSError):  # what cannot be read is reported by ``read``
+                found.add((artifact.stage, artifact.sha256))
+    return frozenset(found)
+
+
+def _unfinished(bundle: Bundle) -> Issue:
+    """Triton leaves the stages it reached, and no JSON, where a compilation fails or is interrupted."""
+    return Issue(
+        severity="error",
+        code="unfinished-compilation",
+        message="no machine code and no JSON: the compilation failed or was interrupted",
+        where=bundle.path,
+        hint="compile it again to see the compiler's message",
+    )
 
 
 def _major_minor(release: str | None) -> tuple[int, int] | None:

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 Scalar: TypeAlias = bool | int | float | str | None
-"""A field of a record; ``None`` is "not recorded", never a default."""
+"""A field of a record; ``None`` is JSON's null. What an artifact does not record is not in the record at all."""
 
 Value: TypeAlias = bool | int | float | str | tuple[str, ...] | dict[str, Scalar]
 """The JSON form of every kind: see :mod:`irdiff.model.kinds`."""
@@ -32,6 +32,8 @@ class FactSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Which way is an improvement."""
     measure: Literal["total", "key"] = "total"
     """What ``better`` speaks of in a tally: the sum of its counts, or the size its numeric keys name."""
+    order: tuple[str, ...] = ()
+    """A token's values in ascending order, where they have one; a token may name several, joined by `` + ``."""
     role: str | None = None
     """What the fact is for any vendor (``registers``, ``spills``): rules and derived facts go by role."""
     exactness: Exactness = "exact"

@@ -23,11 +23,14 @@ from typing import cast
 from irdiff.model.facts import FactSpec, Scalar, Value
 from irdiff.model.specs import KindSpec
 
+UNKNOWN = "unknown"
+"""What a record does not hold is called."""
+
 
 def scalar_text(value: Scalar) -> str:
-    """The text of a record's field: JSON's spelling, ``unknown`` where it is not recorded."""
+    """The text of a record's field: JSON's spelling, ``none`` for null."""
     if value is None:
-        return "unknown"
+        return "none"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
@@ -91,11 +94,16 @@ def _tally_delta(before: Value, after: Value) -> Value | None:
 def _record_delta(before: Value, after: Value) -> Value | None:
     old, new = cast("dict[str, Scalar]", before), cast("dict[str, Scalar]", after)
     moved: dict[str, Scalar] = {
-        field: f"{scalar_text(old.get(field))} -> {scalar_text(new.get(field))}"
+        field: f"{field_text(old, field)} -> {field_text(new, field)}"
         for field in sorted({*old, *new})
         if _differs(old.get(field), new.get(field))
     }
     return moved or None
+
+
+def field_text(record: Mapping[str, Scalar], field: str) -> str:
+    """A field's text; ``unknown`` where the record does not hold it."""
+    return scalar_text(record[field]) if field in record else UNKNOWN
 
 
 def _differs(before: Scalar, after: Scalar) -> bool:
@@ -120,6 +128,18 @@ def _number_sign(before: Value, after: Value, spec: FactSpec) -> int:
 
 def _no_sign(before: Value, after: Value, spec: FactSpec) -> int:
     return 0
+
+
+def _token_sign(before: Value, after: Value, spec: FactSpec) -> int:
+    """By the spec's order: the highest word first, then the lowest; 0 where a word is not in it."""
+    ranks = []
+    for value in (before, after):
+        words = cast("str", value).split(" + ")
+        if not all(word in spec.order for word in words):
+            return 0
+        places = [spec.order.index(word) for word in words]
+        ranks.append((max(places), min(places)))
+    return (ranks[1] > ranks[0]) - (ranks[1] < ranks[0])
 
 
 def _tally_sign(before: Value, after: Value, spec: FactSpec) -> int:
@@ -178,7 +198,7 @@ def standard_kinds() -> dict[str, KindSpec]:
             accepts=lambda value: isinstance(value, str),
             compare=_arrow_delta,
             to_text=_number_text,
-            sign=_no_sign,
+            sign=_token_sign,
         ),
         KindSpec(id="set", accepts=_is_set, compare=_set_delta, to_text=_strings_text, sign=_no_sign),
         KindSpec(

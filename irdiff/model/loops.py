@@ -57,7 +57,9 @@ def _header(part: frozenset[int], predecessors: Sequence[Sequence[int]]) -> int:
     return min(entered or part)
 
 
-def _strongly_connected(blocks: Iterable[int], successors: Sequence[Sequence[int]]) -> list[frozenset[int]]:
+def _strongly_connected(  # noqa: C901  # one algorithm, which is clearer whole
+    blocks: Iterable[int], successors: Sequence[Sequence[int]]
+) -> list[frozenset[int]]:
     """The parts of more than one block, or of one that branches to itself (Tarjan's method, without recursion)."""
     inside = set(blocks)
     index: dict[int, int] = {}

@@ -108,6 +108,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     stages: Annotated[
         dict[str, str], Meta(description="stage id to title, in the order of the compiler")
     ] = {}
+    steps: Annotated[
+        tuple[str, ...], Meta(description="the stages that are steps of the compiler, in order")
+    ] = ()
 
 
 class LoopInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
-from typing import TextIO
+import os
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import TextIO, cast
 
 from rich.console import Console
 from rich.padding import Padding
@@ -25,9 +27,35 @@ PIPED_WIDTH = 120
 
 def console_for(stream: TextIO, *, width: int | None = None) -> Console:
     """A console on a stream: its own width and colours on a terminal, plain text elsewhere; honours NO_COLOR."""
-    if width is None and not stream.isatty():
-        width = PIPED_WIDTH
-    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    if stream.isatty():
+        return _Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+    plain = cast("TextIO", _Trimmed(stream))
+    named = os.environ.get("COLUMNS", "")
+    columns = int(named) if named.isdecimal() and 20 <= int(named) <= 1000 else PIPED_WIDTH
+    return _Console(
+        file=plain, width=width or columns, highlight=False, markup=False, emoji=False, color_system=None
+    )
+
+
+class _Console(Console):
+    """rich's console, but a closed pipe is the caller's to handle."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+class _Trimmed:
+    """A text stream that drops the blanks which tables leave at the end of lines."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        self._stream.write("\n".join(line.rstrip(" ") for line in text.split("\n")))
+        return len(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
 
 
 def render(view: View, *, width: int = PIPED_WIDTH) -> str:
@@ -97,16 +125,25 @@ def _rows(block: Block, *, codes: bool) -> Table:
 def grid(
     rows: Sequence[Sequence[str]], console: Console, *, header: Sequence[str] = (), indent: int = 0
 ) -> None:
-    """Print a table of plain text; columns fold on narrow terminals."""
+    """Print a table of plain text: columns fold on a terminal, a pipe gets one line for each row."""
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        for line in _aligned([header, *rows] if header else rows):
+            console.print(Text(" " * indent + printable(line)), soft_wrap=True)
+        return
     table = Table.grid(padding=(0, 2))
-    columns = len(header) or max((len(row) for row in rows), default=0)
-    for _ in range(columns):
+    for _ in range(len(header) or max((len(row) for row in rows), default=0)):
         table.add_column(overflow="fold")
     if header:
         table.add_row(*(Text(cell, style="bold") for cell in header))
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
-    console.print(Padding(table, (0, 0, 0, indent)))
+    console.print(Padding(table, (0, 0, 0, indent), expand=False))
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip()
 
 
 class ProgressBar:

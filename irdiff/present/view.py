@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -11,12 +11,12 @@ import msgspec
 from irdiff.model.facts import FactSpec
 from irdiff.model.issues import Issue
 from irdiff.model.report import Change, KernelReport, Report
-from irdiff.present.wording import before_after, joined, plural
+from irdiff.present.ranking import HEADLINE_EFFECTS, is_fingerprint, is_headline, of_the_last_stage, ranked
+from irdiff.present.wording import ARROW, before_after, joined, plural
 
 MAX_ROWS = 12
 MAX_GROUPS = 12
 MAX_ISSUES = 12
-HEADLINE_EFFECTS = ("worse", "better", "incomparable")
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,11 +167,11 @@ def _groups(changed: Sequence[KernelReport]) -> list[list[KernelReport]]:
 
 def _kernel_block(group: Sequence[KernelReport], report: Report, *, everything: bool) -> Block:
     kernel = group[0]
-    changes = _ranked(kernel.changes, report)
+    changes = ranked(kernel.changes, report)
+    told = [change for change in changes if not is_fingerprint(change, report)]
+    changes = changes if everything else of_the_last_stage(told, report) or changes
     if not everything:
-        headline = [
-            c for c in changes if c.effect in HEADLINE_EFFECTS or c.rules or c.effect == "unexplained"
-        ]
+        headline = [change for change in changes if is_headline(change, kernel, report)]
         changes_shown = (headline or changes)[:MAX_ROWS]
     else:
         changes_shown = changes
@@ -212,36 +212,19 @@ def _begins(kernel: KernelReport, report: Report) -> str:
     same = [
         name.upper()
         for name in names[: names.index(begins.stage) if begins.stage in names else 0]
-        if kernel.stages[name].sameness in {"identical", "equivalent"} and name in report.stages
+        if kernel.stages[name].sameness in {"identical", "equivalent"} and name in report.steps
     ]
-    cause = f" ({begins.cause})" if begins.cause else ""
-    tail = f"; {' and '.join(same)} {'are' if len(same) > 1 else 'is'} the same" if same else ""
+    cause = f" ({begins.cause.replace('->', ARROW)})" if begins.cause else ""
+    tail = f"; {_and(same)} {'are' if len(same) > 1 else 'is'} the same" if same else ""
     text = f"Begins in {begins.stage.upper()}{cause}{tail}."
     if kernel.machine_code in {"identical", "equivalent"}:
         text = f"The machine code is {'identical' if kernel.machine_code == 'identical' else 'equivalent'}. {text}"
     return text
 
 
-def _ranked(changes: Sequence[Change], report: Report) -> list[Change]:
-    """Most important first: what a rule names, worse before better, facts with a role, exact, late stages."""
-    effects = {"worse": 0, "unexplained": 1, "better": 1, "incomparable": 2, "neutral": 3}
-    order = {name: index for index, name in enumerate(report.stages)}
-
-    def key(change: Change) -> tuple[object, ...]:
-        spec = report.facts.get(change.fact)
-        stage = change.fact.partition(".")[0]
-        return (
-            not change.rules,
-            effects[change.effect],
-            spec is None or spec.role is None,
-            spec is not None and spec.exactness != "exact",
-            "/" in change.scope,
-            -order.get(stage, len(order)),
-            change.fact,
-            change.scope,
-        )
-
-    return sorted(changes, key=key)
+def _and(words: Sequence[str]) -> str:
+    """``A``, ``A and B``, ``A, B and C``."""
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
 def _row(change: Change, kernel: KernelReport, spec: FactSpec | None) -> Row:
@@ -286,8 +269,3 @@ def issue_line(issue: Issue) -> str:
         if where
         else f"{issue.severity}: {issue.message}{hint}"
     )
-
-
-def stage_titles(stages: Mapping[str, str]) -> list[str]:
-    """Titles in the order of the compiler."""
-    return list(stages.values())

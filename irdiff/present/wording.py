@@ -34,7 +34,8 @@ def before_after(change: Change, spec: FactSpec | None) -> str:
     before, after = change.before, change.after
     unit = spec.unit if spec else ""
     if change.effect == "unexplained":
-        return f"{number(change.delta if isinstance(change.delta, int) else None)} lines differ"
+        lines = change.delta if isinstance(change.delta, int) else 0
+        return f"{plural(lines, 'line')} {'differs' if lines == 1 else 'differ'}"
     if isinstance(change.delta, dict):
         items = [
             f"{key}: {number(_at(before, key))} {ARROW} {number(_at(after, key))}"

@@ -11,15 +11,14 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
-from typing import IO
+from typing import IO, Protocol
 
 import msgspec
 
 from irdiff.errors import InputError
 from irdiff.model.issues import Issue, Severity
 from irdiff.sources.files import MAX_FILE, Folder, FoundFile, in_memory, lost
-from irdiff.sources.names import classify, is_skipped_folder, shown
+from irdiff.sources.names import UNSUPPORTED_SUFFIXES, classify, is_skipped_folder, shown
 
 MAX_MEMBER = 1 << 28
 """Bytes (256 MiB) of one member."""
@@ -30,15 +29,9 @@ MAX_TOTAL = 1 << 30
 MAX_STREAM = 1 << 31
 """Bytes (2 GiB) that come out of the decompression of a tar archive, with members that are not kept."""
 
-MAX_MEMBERS = 500_000
+MAX_MEMBERS = 300_000
 MAX_HEADER = 1 << 20
 """Bytes (1 MiB) of a header that carries a long name or extended attributes."""
-
-ARCHIVE_SUFFIXES = (
-    ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".zip",
-)  # fmt: skip
-
-UNSUPPORTED_SUFFIXES = (".tar.zst", ".tzst", ".7z", ".rar")
 
 _DAMAGE = (
     tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError,
@@ -46,11 +39,6 @@ _DAMAGE = (
 )  # fmt: skip
 """What the readers of the standard library raise for damaged archives (RuntimeError: encrypted, nested too
 deeply or of a method they lack; the last three: fields they did not expect to be damaged)."""
-
-
-def is_archive(path: str) -> bool:
-    """Whether a name is that of an archive."""
-    return path.lower().endswith((*ARCHIVE_SUFFIXES, *UNSUPPORTED_SUFFIXES))
 
 
 class Unpacked(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +56,9 @@ def read_archive(path: str, described: str) -> Unpacked:
     """
     if path.lower().endswith(UNSUPPORTED_SUFFIXES):
         raise InputError(
-            "is compressed in a way that irdiff does not read", where=described, hint="unpack it and name the folder"
+            "is compressed in a way that irdiff does not read",
+            where=described,
+            hint="unpack it and name the folder",
         )
     members = _Members(described)
     reader = _zip_members if path.lower().endswith(".zip") else _tar_members
@@ -85,7 +75,7 @@ def read_archive(path: str, described: str) -> Unpacked:
     return members.result()
 
 
-class _Full(tarfile.TarError):
+class _FullError(tarfile.TarError):
     """A limit was reached."""
 
 
@@ -107,13 +97,13 @@ class _Members:
         """Folder and name of a member to be read, or None; ``kind`` is ``file``, ``folder``, or what it is."""
         self.count += 1
         if self.count > MAX_MEMBERS:
-            raise _Full(f"more than {MAX_MEMBERS:,} members")
-        name = shown(name)
-        parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
+            raise _FullError(f"more than {MAX_MEMBERS:,} members")
+        name = shown(name.replace("\\", "/"))
+        parts = [part for part in name.split("/") if part not in ("", ".")]
         if not parts or kind == "folder":
             return None
         known = classify(parts[-1]).role != "foreign"
-        if name.startswith(("/", "\\")) or ".." in parts or ":" in parts[0]:
+        if name.startswith("/") or ".." in parts or parts[0][1:2] == ":":
             self.complain("warning", "path-escapes", "would lie outside the archive; not read", name)
             return None
         if kind != "file":
@@ -124,20 +114,32 @@ class _Members:
             return None
         return "/".join(parts[:-1]), parts[-1]
 
-    def take(self, place: tuple[str, str], stream: IO[bytes] | None, modified: float) -> None:
-        """Keep a member's content, as far as the limits allow."""
-        folder, name = place
-        location = f"{self._described}!{folder}/{name}" if folder else f"{self._described}!{name}"
+    def take(self, place: tuple[str, str], stream: IO[bytes] | None, size: int, modified: float) -> None:
+        """Keep a member's content, as far as the limits allow; ``size`` is what the archive says of it."""
+        name, location = place[1], self._location(place)
         allowed = min(MAX_MEMBER, MAX_FILE, MAX_TOTAL - self._total)
-        data = stream.read(allowed + 1) if stream is not None else b""
-        if len(data) > allowed:
+        # Not more than announced and one byte: asked for a size, the reader allocates it.
+        data = stream.read(size + 1) if stream is not None and size <= allowed else b""
+        if max(size, len(data)) > allowed:
             hint = "unpack the archive and name the folder"
-            message = f"is not read: more than {MAX_MEMBER >> 20} MiB, or {MAX_TOTAL >> 20} MiB for the archive"
+            message = (
+                f"is not read: more than {MAX_MEMBER >> 20} MiB, or {MAX_TOTAL >> 20} MiB for the archive"
+            )
             file = lost(name, location, "too-large", message, hint)
         else:
             self._total += len(data)
             file = in_memory(name, location, data, modified)
-        self._files.setdefault(folder, {})[name] = file  # of two members of one name the last counts
+        self._put(place, file)
+
+    def lose(self, place: tuple[str, str], message: str) -> None:
+        """Keep the name of a member whose content cannot be had."""
+        self._put(place, lost(place[1], self._location(place), "damaged-member", message))
+
+    def _location(self, place: tuple[str, str]) -> str:
+        return f"{self._described}!{'/'.join(part for part in place if part)}"
+
+    def _put(self, place: tuple[str, str], file: FoundFile) -> None:
+        self._files.setdefault(place[0], {})[place[1]] = file  # of two members of one name the last counts
 
     def result(self) -> Unpacked:
         folders = tuple(
@@ -151,10 +153,16 @@ class _Members:
         return Unpacked(folders=folders, issues=tuple(self._issues))
 
 
+class _Readable(Protocol):
+    """A stream of bytes."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
 class _Limited:
     """A decompressed stream that ends in an error before it fills the machine."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: _Readable) -> None:
         self._stream = stream
         self._left = MAX_STREAM
 
@@ -162,7 +170,7 @@ class _Limited:
         data = self._stream.read(size)
         self._left -= len(data)
         if self._left < 0:
-            raise _Full(f"more than {MAX_STREAM >> 20} MiB when decompressed")
+            raise _FullError(f"more than {MAX_STREAM >> 20} MiB when decompressed")
         return data
 
 
@@ -186,16 +194,10 @@ def _tar_members(file: IO[bytes], members: _Members) -> None:
     # Read as a stream, forward only: seeking back would decompress everything again for each member.
     stream = _Limited(_decompressed(file))
     with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member) as archive:  # type: ignore[call-overload]
-        for member in _tar_iterator(archive):
+        while (member := archive.next()) is not None:
             place = members.place(member.name, kind=_tar_kind(member))
             if place is not None:
-                members.take(place, archive.extractfile(member), float(member.mtime))
-
-
-def _tar_iterator(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    while (member := archive.next()) is not None:
-        yield member
-        archive.members.clear()  # a stream keeps every header otherwise
+                members.take(place, archive.extractfile(member), member.size, float(member.mtime))
 
 
 def _tar_kind(member: tarfile.TarInfo) -> str:
@@ -208,7 +210,7 @@ def _tar_kind(member: tarfile.TarInfo) -> str:
     return "file" if member.isreg() else "device"
 
 
-def _decompressed(file: IO[bytes]) -> IO[bytes]:
+def _decompressed(file: IO[bytes]) -> _Readable:
     """The tar archive inside, whatever its name says of the compression."""
     head = file.read(6)
     file.seek(0)
@@ -229,9 +231,9 @@ def _zip_members(file: IO[bytes], members: _Members) -> None:
                 continue
             try:
                 with archive.open(info) as stream:
-                    members.take(place, stream, _zip_time(info))
+                    members.take(place, stream, info.file_size, _zip_time(info))
             except _DAMAGE as error:
-                members.complain("error", "damaged-member", f"cannot be read: {error}", shown(info.filename))
+                members.lose(place, f"cannot be read from the archive: {error}")
 
 
 def _zip_kind(info: zipfile.ZipInfo) -> str:

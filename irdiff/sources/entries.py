@@ -21,13 +21,17 @@ from irdiff.sources.names import (
     is_entry_name,
 )
 from irdiff.sources.stage_json import (
-    BadJson,
+    BadJsonError,
     Record,
     decode,
+    is_readable,
     listed_files,
     looks_like_triton,
     record,
 )
+
+_MAX_ODD = 5
+"""Oddities of one JSON that are named."""
 
 BySuffix: TypeAlias = dict[str, list[FoundFile]]
 
@@ -46,19 +50,23 @@ class _Kernel(msgspec.Struct, kw_only=True):
     stem: str
     files: BySuffix = {}
     group: FoundFile | None = None
-    listed: tuple[str, ...] = ()
+    listed: frozenset[str] = frozenset()
+    """Suffixes of the stages that Triton's list names."""
     issues: list[Issue] = []
 
 
-def bundles_of(folder: Folder, context: SourceContext, *, layout: Layout | None = None) -> Found:
+def bundles_of(
+    folder: Folder, context: SourceContext, *, layout: Layout | None = None, any_json: bool = False
+) -> Found:
     """The kernels of a folder, sorted by stem; ``layout`` where the files themselves do not say it.
 
+    A JSON on its own that is too damaged to tell whose it is is a kernel's only with ``any_json``, else a note.
     Nothing but JSON is read. Reads only files that lie in the folder, whatever its JSON files name.
     """
     kernels: dict[str, _Kernel] = {}
     provenance: FoundFile | None = None
     for file in folder.files:
-        name = classify(file.name)
+        name = file.kind
         if name.role == "provenance":
             provenance = file
         elif name.role in ("stage", "group"):
@@ -71,7 +79,7 @@ def bundles_of(folder: Folder, context: SourceContext, *, layout: Layout | None 
     bundles: list[Bundle] = []
     issues: list[Issue] = []
     for _, kernel in sorted(kernels.items()):
-        if _is_kernel(kernel, folder, context):
+        if _is_kernel(kernel, folder, context, any_json=any_json):
             bundles.append(_bundle(kernel, folder, context, layout, extra))
         else:
             issues.extend(_lost(kernel, context))
@@ -90,7 +98,7 @@ def bundles_of(folder: Folder, context: SourceContext, *, layout: Layout | None 
 
 def bundle_of_file(file: FoundFile, stage_json: FoundFile | None, context: SourceContext) -> Bundle:
     """One file on its own, as a bundle of a single stage; the JSON beside it says what it belongs to."""
-    name = classify(file.name)
+    name = file.kind
     kernel = _Kernel(stem=name.stem, files={name.suffix: [file]})
     said = Record()
     if name.suffix == JSON_SUFFIX:
@@ -112,7 +120,7 @@ def bundle_of_file(file: FoundFile, stage_json: FoundFile | None, context: Sourc
     )
 
 
-def _is_kernel(kernel: _Kernel, folder: Folder, context: SourceContext) -> bool:
+def _is_kernel(kernel: _Kernel, folder: Folder, context: SourceContext, *, any_json: bool) -> bool:
     """Whether files of one stem are a kernel's: a stage that a plugin knows, Triton's list of files, or its JSON."""
     if kernel.group is not None:
         return True
@@ -124,7 +132,7 @@ def _is_kernel(kernel: _Kernel, folder: Folder, context: SourceContext) -> bool:
     if is_entry_name(folder.name):
         return True
     data = _content(kernel.files[JSON_SUFFIX][0])
-    return data is not None and looks_like_triton(data)
+    return data is not None and (looks_like_triton(data) or (any_json and not is_readable(data)))
 
 
 def _lost(kernel: _Kernel, context: SourceContext) -> Iterable[Issue]:
@@ -133,6 +141,11 @@ def _lost(kernel: _Kernel, context: SourceContext) -> Iterable[Issue]:
         for file in files:
             if file.read is None and file.issue is not None and context.stage_of(suffix) is not None:
                 yield file.issue
+    for file in kernel.files.get(JSON_SUFFIX, ()):
+        data = _content(file)
+        if data is not None and not is_readable(data):
+            message = "cannot be parsed; no kernel's files lie beside it"
+            yield Issue(severity="note", code="bad-json", message=message, where=file.location)
 
 
 def _bundle(
@@ -149,7 +162,7 @@ def _bundle(
         _read_group(kernel, kernel.group, folder)
     artifacts = _artifacts(kernel, context)
     files = [file for several in kernel.files.values() for file in several]
-    written = kernel.files.keys() | {classify(name).suffix for name in kernel.listed}
+    written = kernel.files.keys() | kernel.listed
     layout = layout or layout_of(written, context)
     if layout == "failed":
         message = "holds no JSON and no machine code: its compilation ended early, or still runs"
@@ -229,16 +242,16 @@ def _read_json(kernel: _Kernel, file: FoundFile) -> Record:
         if file.issue is None:
             kernel.issues.append(_bad_json(file, "cannot be read", "unreadable-file", hint))
         return Record()
+    if not data:
+        return Record()  # an empty file is complained of where it becomes an artifact
     try:
         said = record(decode(data), kernel.stem)
-    except BadJson as error:
+    except BadJsonError as error:
         kernel.issues.append(_bad_json(file, str(error), "bad-json", hint))
         return Record()
-    for oddity in said.odd:
-        message = f"the JSON {oddity}"
-        kernel.issues.append(
-            Issue(severity="warning", code="odd-json", message=message, where=file.location, stage=None)
-        )
+    if said.odd:
+        message = f"the JSON {'; '.join(said.odd[:_MAX_ODD])}"
+        kernel.issues.append(Issue(severity="warning", code="odd-json", message=message, where=file.location))
     return said
 
 
@@ -254,12 +267,14 @@ def _read_group(kernel: _Kernel, group: FoundFile, folder: Folder) -> None:
         return
     try:
         listed = listed_files(decode(data))
-    except BadJson as error:
+    except BadJsonError as error:
         kernel.issues.append(_bad_json(group, str(error), "bad-group", hint, severity="warning"))
         return
-    kernel.listed = tuple(name for name in listed if classify(name).role == "stage")
+    kinds = {name: classify(name) for name in listed}
+    stages = {name: kind.suffix for name, kind in kinds.items() if kind.role == "stage"}
+    kernel.listed = frozenset(stages.values())
     there = {file.name for file in folder.files}
-    kernel.issues.extend(_missing(kernel.listed, there, folder, group))
+    kernel.issues.extend(_missing(stages, there, folder, group))
 
 
 def _missing(listed: Iterable[str], there: set[str], folder: Folder, group: FoundFile) -> Iterable[Issue]:

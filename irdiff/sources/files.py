@@ -10,6 +10,7 @@ from collections.abc import Callable
 import msgspec
 
 from irdiff.model.issues import Issue
+from irdiff.sources.names import FileName, classify, shown
 
 MAX_FILE = 1 << 29
 """Bytes (512 MiB) of one file that are read; the largest real stage seen is under 100 MB."""
@@ -20,6 +21,8 @@ class FoundFile(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     """Within its folder."""
+    kind: FileName
+    """What its name says."""
     location: str
     """For people: a path, or ``archive.tar!member``."""
     read: Callable[[], bytes] | None
@@ -51,7 +54,9 @@ def read_regular(path: str) -> bytes:
     Links are followed, wherever they lead: whoever names a tree on disk may read what it points to (caches made of
     links into a store are common). Opened without blocking, so that a named pipe cannot hold the program up.
     """
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    flags = (
+        os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    )
     descriptor = os.open(path, flags)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
@@ -59,11 +64,13 @@ def read_regular(path: str) -> bytes:
             raise OSError(errno.EINVAL, "is not a regular file", path)
         if status.st_size > MAX_FILE:
             raise OSError(errno.EFBIG, f"is larger than {MAX_FILE >> 20} MiB", path)
-        return file.read(MAX_FILE + 1)
+        return file.read()
 
 
-def on_disk(name: str, path: str, location: str, status: os.stat_result) -> FoundFile:
-    """A file of a tree on disk, of which nothing was read yet."""
+def on_disk(path: str, kind: FileName, status: os.stat_result) -> FoundFile:
+    """A file of a tree on disk, of which nothing was read yet; ``kind`` is what its name says."""
+    location = shown(path)
+    name = os.path.basename(location)  # noqa: PTH119
     if not stat.S_ISREG(status.st_mode):
         return lost(name, location, "not-a-file", "is not a regular file")
     if status.st_size > MAX_FILE:
@@ -79,6 +86,7 @@ def on_disk(name: str, path: str, location: str, status: os.stat_result) -> Foun
         )
     return FoundFile(
         name=name,
+        kind=kind,
         location=location,
         read=lambda: read_regular(path),
         size=status.st_size,
@@ -91,6 +99,7 @@ def in_memory(name: str, location: str, data: bytes, modified: float = 0.0) -> F
     """A file whose content is known already (a member of an archive, a field of a log)."""
     return FoundFile(
         name=name,
+        kind=classify(name),
         location=location,
         read=lambda: data,
         size=len(data),
@@ -102,7 +111,7 @@ def in_memory(name: str, location: str, data: bytes, modified: float = 0.0) -> F
 def lost(name: str, location: str, code: str, message: str, hint: str | None = None) -> FoundFile:
     """A file that is there by its name and whose content cannot be had."""
     issue = Issue(severity="error", code=code, message=message, where=location, hint=hint)
-    return FoundFile(name=name, location=location, read=None, issue=issue)
+    return FoundFile(name=name, kind=classify(name), location=location, read=None, issue=issue)
 
 
 def _empty(location: str, size: int) -> Issue | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import PurePath
 
 from irdiff.model.bundle import Layout
@@ -14,7 +15,7 @@ OVERRIDE_VARIABLE = "TRITON_OVERRIDE_DIR"
 _DEFAULT_OVERRIDE = (".triton", "override")
 
 
-def layout_of(written: Set[str], context: SourceContext) -> Layout:
+def layout_of(written: AbstractSet[str], context: SourceContext) -> Layout:
     """The layout of an entry in whose folder files of these suffixes lie or are listed as written.
 
     ============  ============================================================
@@ -36,6 +37,8 @@ def is_override(path: str, environment: Mapping[str, str]) -> bool:
 
     People put there what they want replaced, often one stage alone: nothing else is expected beside it.
     """
+    if OVERRIDE_VARIABLE not in environment and _DEFAULT_OVERRIDE[1] not in path:
+        return False
     folder = PurePath(os.path.abspath(path))  # noqa: PTH100
     named = environment.get(OVERRIDE_VARIABLE, "").strip()
     if named and PurePath(os.path.abspath(named)) in folder.parents:  # noqa: PTH100

@@ -8,13 +8,12 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import IO
 
 from irdiff.model.issues import Issue
 from irdiff.model.specs import SourceContext
 from irdiff.sources.entries import Found, bundles_of
 from irdiff.sources.files import Folder, FoundFile, in_memory, lost
-from irdiff.sources.names import JSON_SUFFIX, classify
+from irdiff.sources.names import JSON_SUFFIX
 
 MAX_LINE = 1 << 28
 """Bytes (256 MiB) of one event; tritonparse leaves out files over 10 MiB itself."""
@@ -29,58 +28,44 @@ _NOT_RECORDED = re.compile(r"<(?:file too large|error |\S{1,40} failed)[^\n]{0,2
 """What tritonparse puts in the place of a content it does not have (``structured_logging.py``)."""
 
 
-def read_log(path: str, data: IO[bytes], modified: float, context: SourceContext) -> Found:
-    """Every compilation of a log, of layout ``log``; ``path`` names it for people, a line is ``path:7``.
+def read_log(file: FoundFile, context: SourceContext) -> Found:
+    """Every compilation of a log, of layout ``log``; where a log is named ``path``, a line of it is ``path:7``.
 
     Compressed or not is told from the content. The order of compilations is kept in ``Bundle.modified``. The same
     compilation recorded twice (by several ranks) counts once. Raises nothing: what is damaged is an issue, and what
     could be read up to there is returned.
     """
-    found = _Log(path=path, modified=modified, context=context)
+    if file.read is None:
+        return Found(issues=(file.issue,) if file.issue is not None else ())
+    found = _Log(path=file.location, modified=file.modified, context=context)
     try:
-        for number, line in enumerate(_lines(data), 1):
+        for number, line in enumerate(_lines(file.read()), 1):
             found.event(number, line)
-    except _TooLarge as error:
+    except _TooLargeError as error:
         found.complain("too-large", str(error), None)
     except (OSError, EOFError, zlib.error) as error:
         found.complain("damaged-log", f"cannot be read to its end: {error}", None)
     return found.result()
 
 
-class _TooLarge(Exception):
+class _TooLargeError(Exception):
     """A limit was reached."""
 
 
-def _lines(data: IO[bytes]) -> Iterator[bytes]:
+def _lines(data: bytes) -> Iterator[bytes]:
     """Lines of a log, decompressed: gzip members one after another (``.ndjson.gz``, ``.bin.ndjson``) or plain."""
-    head = data.read(2)
-    rest: IO[bytes] = io.BufferedReader(_Joined(head, data))
-    stream: IO[bytes] = gzip.GzipFile(fileobj=rest) if head == b"\x1f\x8b" else rest
+    memory = io.BytesIO(data)
+    stream: gzip.GzipFile | io.BytesIO = (
+        gzip.GzipFile(fileobj=memory) if data.startswith(b"\x1f\x8b") else memory
+    )
     total = 0
     while line := stream.readline(MAX_LINE + 1):
         total += len(line)
         if len(line) > MAX_LINE:
-            raise _TooLarge(f"has a line of more than {MAX_LINE >> 20} MiB; the rest was not read")
+            raise _TooLargeError(f"has a line of more than {MAX_LINE >> 20} MiB; the rest was not read")
         if total > MAX_TOTAL:
-            raise _TooLarge(f"holds more than {MAX_TOTAL >> 20} MiB; the rest was not read")
+            raise _TooLargeError(f"holds more than {MAX_TOTAL >> 20} MiB; the rest was not read")
         yield line
-
-
-class _Joined(io.RawIOBase):
-    """Two bytes that were read ahead, then the rest of a stream that may not be able to seek."""
-
-    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
-        self._head = head
-        self._rest = rest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # the stubs want any writable buffer
-        data = self._head or self._rest.read(len(buffer))
-        taken, self._head = data[: len(buffer)], data[len(buffer) :]
-        buffer[: len(taken)] = taken
-        return len(taken)
 
 
 class _Log:
@@ -158,12 +143,14 @@ def _file(name: str, path: str, text: str, modified: float) -> FoundFile:
     return in_memory(_clean(name), location, text.encode("utf-8", "surrogatepass"), modified)
 
 
-def _metadata(files: list[FoundFile], path: str, metadata: Mapping[str, object], modified: float) -> FoundFile:
+def _metadata(
+    files: list[FoundFile], path: str, metadata: Mapping[str, object], modified: float
+) -> FoundFile:
     """The event's own metadata in the place of the JSON it was made from, where that is not recorded itself."""
-    stems = sorted({name.stem for file in files if (name := classify(file.name)).role == "stage"})
-    name = f"{stems[0] if stems else 'kernel'}{JSON_SUFFIX}"
+    stems = sorted({file.kind.stem for file in files if file.kind.role == "stage"})
+    file_name = f"{stems[0] if stems else 'kernel'}{JSON_SUFFIX}"
     text = json.dumps(metadata, sort_keys=True)  # ASCII; it was parsed, so it is neither too deep nor a cycle
-    return in_memory(name, f"{path}!metadata", text.encode("ascii"), modified)
+    return in_memory(file_name, f"{path}!metadata", text.encode("ascii"), modified)
 
 
 def _integer(digits: str) -> int | str:

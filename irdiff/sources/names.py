@@ -35,20 +35,32 @@ REPRODUCER_INPUT = {
     "make_llir": ".ttgir",
 }
 """``TRITON_REPRODUCER_PATH`` writes ``PREFIX.PASSES.repro.mlir``: the input of those passes, so the suffix of
-the stage before them (``backends/nvidia/compiler.py`` and ``backends/amd/compiler.py``, Triton 3.2 to 3.9)."""
+the stage before them (the stages of ``backends/nvidia/compiler.py``; files of Triton 3.6 were read)."""
 
-IGNORED_SUFFIXES = frozenset(
-    ".a .bak .best_config .bin .bz2 .c .cc .cfg .cpp .css .csv .cu .cuh .d .db .dll .dylib .exe .gitignore .gitkeep "
-    ".gz .h .hpp .hsaco_path .html .ini .ipynb .js .kernel_perf .lock .log .mlir .npy .npz .o .orig .out .pdf .pid "
-    ".pkl .png .pt .pth .py .pyc .pyd .pyi .pyo .rej .rst .safetensors .sh .so .sqlite .svg .swp .tar .tgz .tmp "
-    ".toml .tsv .txt .whl .xml .xz .yaml .yml .zip .zst .md".split()
-)
+# fmt: off
+IGNORED_SUFFIXES = frozenset({
+    ".a", ".bak", ".best_config", ".bin", ".bz2", ".c", ".cc", ".cfg", ".cpp", ".css", ".csv", ".cu",
+    ".cuh", ".d", ".db", ".dll", ".dylib", ".exe", ".gitignore", ".gitkeep", ".gz", ".h", ".hpp",
+    ".hsaco_path", ".html", ".ini", ".ipynb", ".js", ".kernel_perf", ".lock", ".log", ".md", ".mlir",
+    ".npy", ".npz", ".o", ".orig", ".out", ".pdf", ".pid", ".pkl", ".png", ".pt", ".pth", ".py", ".pyc",
+    ".pyd", ".pyi", ".pyo", ".rej", ".rst", ".safetensors", ".sh", ".so", ".sqlite", ".svg", ".swp",
+    ".tar", ".tgz", ".tmp", ".toml", ".tsv", ".txt", ".whl", ".xml", ".xz", ".yaml", ".yml", ".zip",
+    ".zst",
+})
+# fmt: on
 """Never a stage: sources, libraries (launcher stubs), locks, logs, archives, configuration, editors' leftovers.
 ``.hsaco_path`` is Triton 2.1's note of where an AMD binary is. Any other suffix behind a kernel's name is a
 stage, with or without a plugin."""
 
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
-"""Folders that are never looked into, beside ``tmp.pid_*`` (Triton 3.1 and newer write there, then rename)."""
+"""Folders that are never looked into, beside ``tmp.pid_*`` (where Triton after 3.0 writes a file before it renames it)."""
+
+ARCHIVE_SUFFIXES = (
+    ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".zip",
+)  # fmt: skip
+
+UNSUPPORTED_SUFFIXES = (".tar.zst", ".tzst", ".7z", ".rar")
+"""Archives too, of a kind that the standard library does not read."""
 
 _ENTRY = re.compile(r"(?:[0-9a-f]{64}|[0-9a-f]{32}|[A-Z2-7]{52}|[A-Z2-7]{26})\Z")
 _REPRODUCER = re.compile(r"(?P<stem>.+)\.(?P<passes>[A-Za-z_][A-Za-z0-9_]*)\.repro\.mlir\Z", re.DOTALL)
@@ -74,24 +86,39 @@ def classify(name: str) -> FileName:
         return _PROVENANCE
     if name.startswith(GROUP_PREFIX):
         if name.endswith(JSON_SUFFIX):
-            return FileName(role="group", stem=name[len(GROUP_PREFIX) : -len(JSON_SUFFIX)], suffix=JSON_SUFFIX)
+            return FileName(
+                role="group", stem=name[len(GROUP_PREFIX) : -len(JSON_SUFFIX)], suffix=JSON_SUFFIX
+            )
         return _FOREIGN
     if name.startswith("._") or ".tmp.pid_" in name:  # macOS's shadow files; Triton 2.1 to 3.0 while writing
         return _FOREIGN
-    lowered = name.lower()
+    stem, dot, extension = name.rpartition(".")
+    suffix = f".{extension.lower()}"
+    if suffix in (".ndjson", ".gz", ".mlir", JSON_SUFFIX):
+        special = _special(name, name.lower())
+        if special is not None:
+            return special
+    if not stem or not dot or not extension or suffix in IGNORED_SUFFIXES:
+        return _FOREIGN
+    return FileName(role="stage", stem=stem, suffix=suffix)
+
+
+def _special(name: str, lowered: str) -> FileName | None:
+    """Names of which more than the last suffix counts."""
     if lowered.endswith((".ndjson", ".ndjson.gz")):
         return FileName(role="log")
     if lowered.endswith(".autotune.json"):
         return FileName(role="autotune", stem=name[: -len(".autotune.json")])
     reproducer = _REPRODUCER.match(name)
-    if reproducer:
-        suffix = REPRODUCER_INPUT.get(reproducer["passes"], "")
-        return FileName(role="reproducer", stem=reproducer["stem"], suffix=suffix)
-    stem, dot, extension = name.rpartition(".")
-    suffix = f".{extension.lower()}"
-    if not stem or not dot or not extension or suffix in IGNORED_SUFFIXES:
-        return _FOREIGN
-    return FileName(role="stage", stem=stem, suffix=suffix)
+    if reproducer is None:
+        return None
+    suffix = REPRODUCER_INPUT.get(reproducer["passes"], "")
+    return FileName(role="reproducer", stem=reproducer["stem"], suffix=suffix)
+
+
+def is_archive(path: str) -> bool:
+    """Whether a name is that of an archive."""
+    return path.lower().endswith((*ARCHIVE_SUFFIXES, *UNSUPPORTED_SUFFIXES))
 
 
 def is_entry_name(folder: str) -> bool:
@@ -105,5 +132,9 @@ def is_skipped_folder(name: str) -> bool:
 
 
 def shown(name: str) -> str:
-    """A file name as text that every output can hold: bytes that are not UTF-8 as ``\\xNN``."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    r"""A file name as text that every output can hold: bytes that are not UTF-8 as ``\xNN``."""
+    return (
+        name
+        if name.isascii()
+        else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    )

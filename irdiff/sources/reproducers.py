@@ -10,7 +10,6 @@ from irdiff.model.issues import Issue
 from irdiff.model.specs import SourceContext
 from irdiff.sources.entries import Found
 from irdiff.sources.files import Folder, FoundFile
-from irdiff.sources.names import classify
 
 _FUNCTION = re.compile(rb'^[ \t]*tt\.func public @(?:"([^"\n]{1,500})"|([\w.$-]{1,500}))\(', re.MULTILINE)
 _RESOURCES = b"\n{-#"
@@ -27,7 +26,7 @@ def reproducers_of(folder: Folder, context: SourceContext) -> Found:
     modified: dict[tuple[str, str], float] = {}
     issues: list[Issue] = []
     for file in folder.files:
-        name = classify(file.name)
+        name = file.kind
         if name.role != "reproducer":
             continue
         data, issue = _module(file, known=bool(name.suffix))

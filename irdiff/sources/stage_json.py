@@ -19,7 +19,7 @@ _LARGEST = 1 << 63
 _SHOWN_DIGITS = 40
 
 
-class BadJson(ValueError):
+class BadJsonError(ValueError):
     """Not JSON, or not an object; the message completes "the JSON ..."."""
 
 
@@ -45,43 +45,47 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def decode(data: bytes) -> Decoded:
-    """Parse an object. Raises BadJson alone, whatever the bytes are."""
+    """Parse an object. Raises BadJsonError alone, whatever the bytes are."""
     if len(data) > MAX_JSON:
-        raise BadJson(f"is larger than {MAX_JSON >> 20} MiB")
+        raise BadJsonError(f"is larger than {MAX_JSON >> 20} MiB")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BadJson(f"is not UTF-8 at byte {error.start}") from None
-    odd: list[str] = []
+        raise BadJsonError(f"is not UTF-8 at byte {error.start}") from None
+    numbers = _Numbers()
+    try:
+        value = json.loads(
+            text, parse_int=numbers.integer, parse_float=numbers.real, parse_constant=numbers.set_aside
+        )
+    except RecursionError:
+        raise BadJsonError("is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        what = f"is cut off or damaged at line {error.lineno}: {error.msg}" if text.strip() else "is empty"
+        raise BadJsonError(what) from None
+    if not isinstance(value, dict):
+        raise BadJsonError(f"is a {_kind(value)}, not an object")
+    return Decoded(fields=value, odd=tuple(numbers.odd))
 
-    def integer(digits: str) -> int | str:
+
+class _Numbers:
+    """Turns digits into numbers, and keeps as text those that no machine holds."""
+
+    def __init__(self) -> None:
+        self.odd: list[str] = []
+
+    def set_aside(self, digits: str) -> str:
+        self.odd.append(digits[:_SHOWN_DIGITS])
+        return digits[:_SHOWN_DIGITS]
+
+    def integer(self, digits: str) -> int | str:
         # Python refuses more than 4,300 digits, and takes quadratic time for those before it does.
         if len(digits) <= 20 and -_LARGEST <= (value := int(digits)) < _LARGEST:
             return value
-        odd.append(digits[:_SHOWN_DIGITS])
-        return digits[:_SHOWN_DIGITS]
+        return self.set_aside(digits)
 
-    def real(digits: str) -> float | str:
+    def real(self, digits: str) -> float | str:
         value = float(digits)
-        if math.isfinite(value):
-            return value
-        odd.append(digits[:_SHOWN_DIGITS])
-        return digits[:_SHOWN_DIGITS]
-
-    def constant(word: str) -> str:
-        odd.append(word)
-        return word
-
-    try:
-        value = json.loads(text, parse_int=integer, parse_float=real, parse_constant=constant)
-    except RecursionError:
-        raise BadJson("is nested too deeply") from None
-    except json.JSONDecodeError as error:
-        what = "is empty" if not text.strip() else f"is cut off or damaged at line {error.lineno}: {error.msg}"
-        raise BadJson(what) from None
-    if not isinstance(value, dict):
-        raise BadJson(f"is a {_kind(value)}, not an object")
-    return Decoded(fields=value, odd=tuple(odd))
+        return value if math.isfinite(value) else self.set_aside(digits)
 
 
 def record(decoded: Decoded, stem: str) -> Record:
@@ -101,18 +105,35 @@ def record(decoded: Decoded, stem: str) -> Record:
 
 
 def looks_like_triton(data: bytes) -> bool:
-    """Whether a JSON that no other file of a kernel lies beside is a stage JSON (Triton 2.1 to 3.9 agree here)."""
-    return len(data) <= MAX_JSON and b'"num_warps"' in data and b'"num_stages"' in data
+    """Whether a JSON that no other file of a kernel lies beside is a stage JSON, even a damaged one.
+
+    The two fields are in those of every release from 2.1 to 3.9, at the top.
+    """
+    if not all(b'"' + field + b'"' in data for field in (b"num_warps", b"num_stages")):
+        return False
+    try:
+        return decode(data).fields.keys() >= {"num_warps", "num_stages"}
+    except BadJsonError:
+        return True
+
+
+def is_readable(data: bytes) -> bool:
+    """Whether it is JSON at all, of whatever kind."""
+    try:
+        json.loads(data.decode("utf-8-sig"), parse_int=len)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def listed_files(decoded: Decoded) -> tuple[str, ...]:
     """File names in a group file, sorted; the paths beside them are of the machine that wrote it and never opened.
 
-    An object, name to path, or a plain list where a remote cache is used. Raises BadJson.
+    An object, name to path, or a plain list where a remote cache is used. Raises BadJsonError.
     """
     children = decoded.fields.get("child_paths")
     if not isinstance(children, (dict, list)):
-        raise BadJson("has no child_paths")
+        raise BadJsonError("has no child_paths")
     return tuple(sorted({clean(name) for name in children if isinstance(name, str) and name}))
 
 
@@ -130,7 +151,7 @@ def scalars(fields: Mapping[str, object]) -> dict[str, Scalar]:
 
 def clean(text: str) -> str:
     """Text without lone surrogates, which JSON may spell and no encoding can write."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _text(fields: Mapping[str, object], key: str, odd: list[str]) -> str | None:
@@ -143,8 +164,10 @@ def _text(fields: Mapping[str, object], key: str, odd: list[str]) -> str | None:
 
 
 def _target(fields: Mapping[str, object], odd: list[str]) -> Target | None:
-    """``{"backend", "arch", "warp_size"}`` from 3.0 on, ``{"capability"}`` in 2.2 (NVIDIA only), none in 2.1;
-    a list where GPUTarget was written as the tuple it is."""
+    """``{"backend", "arch", "warp_size"}`` from 3.0 on, ``{"capability"}`` in 2.2 (NVIDIA only), none in 2.1.
+
+    A list where GPUTarget was written as the tuple it is.
+    """
     if "target" not in fields:
         return None
     value = fields["target"]
@@ -156,7 +179,13 @@ def _target(fields: Mapping[str, object], odd: list[str]) -> Target | None:
             backend, arch = "cuda", value["capability"]
     elif isinstance(value, list) and len(value) >= 2:
         backend, arch = value[0], value[1]
-    if isinstance(backend, str) and backend and isinstance(arch, (int, str)) and not isinstance(arch, bool) and arch:
+    if (
+        isinstance(backend, str)
+        and backend
+        and isinstance(arch, (int, str))
+        and not isinstance(arch, bool)
+        and arch
+    ):
         return Target(backend=clean(backend), arch=clean(str(arch)))
     odd.append("has a target that names no backend and architecture")
     return None

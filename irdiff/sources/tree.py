@@ -79,18 +79,18 @@ class _Walk:
         self.issues.append(issue)
 
     def follow(self, path: str) -> None:
-        """Read the folder a link leads to, unless it was read already."""
+        """Read the folder a link leads to, unless it was read already or is one that the link lies in."""
         try:
             status = os.stat(path)  # noqa: PTH116  # strings throughout: a scan of 40,000 files makes no Path
         except OSError as error:
             self._broken_link(path, error)
             return
-        if (status.st_dev, status.st_ino) not in self._seen:
-            self.read(path)
-            return
         target, parent = os.path.realpath(path), os.path.realpath(os.path.dirname(path))  # noqa: PTH120
         if parent == target or parent.startswith(target.rstrip(os.sep) + os.sep):
-            self.report("warning", "symlink-loop", "is a link to a folder it lies in; not followed again", path)
+            # Also where that folder is above the root: nobody who names a tree means all that lies around it.
+            self.report("warning", "symlink-loop", "is a link to a folder it lies in; not followed", path)
+        elif (status.st_dev, status.st_ino) not in self._seen:
+            self.read(path)
 
     def read(self, path: str, *, required: bool = False) -> None:
         """List one folder and queue those below it."""
@@ -106,6 +106,7 @@ class _Walk:
         except OSError as error:
             if required:
                 raise
+            listing.others = True
             hint = "check that you may read it; everything else was read"
             self.report("error", "unreadable-folder", f"cannot be read: {_reason(error)}", path, hint)
         self.count += 1
@@ -118,7 +119,8 @@ class _Walk:
             self.folders.append(Folder(path=shown(path), name=name, files=files, bare=bare))
 
     def _sort_in(self, entry: os.DirEntry[str], listing: _Listing) -> None:
-        known = classify(entry.name).role != "foreign"
+        kind = classify(shown(entry.name))
+        known = kind.role != "foreign"
         linked = False
         try:
             linked = entry.is_symlink()
@@ -132,14 +134,16 @@ class _Walk:
         except OSError as error:
             if known:
                 code = _link_code(error) if linked else "unreadable-file"
-                message = f"leads nowhere: {_reason(error)}" if linked else f"cannot be read: {_reason(error)}"
+                message = (
+                    f"leads nowhere: {_reason(error)}" if linked else f"cannot be read: {_reason(error)}"
+                )
                 listing.files.append(lost(shown(entry.name), shown(entry.path), code, message))
             else:
                 listing.others = True
                 self._broken_link(entry.path, error)
             return
         if known and status is not None:
-            listing.files.append(on_disk(shown(entry.name), entry.path, shown(entry.path), status))
+            listing.files.append(on_disk(entry.path, kind, status))
         else:
             listing.others = True
 

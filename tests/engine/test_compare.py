@@ -8,11 +8,12 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toy_stages import bundle, compare, registry, stage
+
 from irdiff.api import Explanation
 from irdiff.engine.sequences import hunks
 from irdiff.model.codec import decode_report, encode
 from irdiff.registry import PluginProblem
-from toy_stages import bundle, compare, registry, stage
 
 
 def test_equal_code_with_other_comments_is_equivalent_and_says_why() -> None:
@@ -38,7 +39,13 @@ def test_the_first_stage_that_differs_is_named_with_the_part_that_writes_it() ->
 def test_a_rule_is_named_on_the_change_it_fires_on() -> None:
     report = compare([bundle(one="add x", two="add x")], [bundle(one="add x", two="spill x")])
     change = next(change for change in report.kernels[0].changes if change.fact == "two.spills")
-    assert (change.before, change.after, change.delta, change.effect, change.rules) == (0, 1, 1, "worse", ("RES101",))
+    assert (change.before, change.after, change.delta, change.effect, change.rules) == (
+        0,
+        1,
+        1,
+        "worse",
+        ("RES101",),
+    )
     assert report.direction == "worse"
 
 
@@ -94,7 +101,9 @@ def test_added_and_removed_kernels_are_listed_and_change_no_verdict() -> None:
     assert [kernel.name for kernel in report.added] == ["c"]
 
 
-@given(st.lists(st.sampled_from("abc"), max_size=7), st.lists(st.sampled_from("abc"), max_size=7), st.randoms())
+@given(
+    st.lists(st.sampled_from("abc"), max_size=7), st.lists(st.sampled_from("abc"), max_size=7), st.randoms()
+)
 def test_every_kernel_is_in_one_pair_or_listed_and_the_order_of_files_does_not_matter(
     before: list[str], after: list[str], chance: random.Random
 ) -> None:
@@ -109,8 +118,14 @@ def test_every_kernel_is_in_one_pair_or_listed_and_the_order_of_files_does_not_m
 
 
 def test_specializations_of_one_name_pair_with_their_like() -> None:
-    old = [bundle("k", target="80", path="o80", one="a", two=""), bundle("k", target="90", path="o90", one="b", two="")]
-    new = [bundle("k", target="90", path="n90", one="c", two=""), bundle("k", target="80", path="n80", one="d", two="")]
+    old = [
+        bundle("k", target="80", path="o80", one="a", two=""),
+        bundle("k", target="90", path="o90", one="b", two=""),
+    ]
+    new = [
+        bundle("k", target="90", path="n90", one="c", two=""),
+        bundle("k", target="80", path="n80", one="d", two=""),
+    ]
     pairs = {(k.path_before, k.path_after) for k in compare(old, new).kernels}
     assert pairs == {("o80", "n80"), ("o90", "n90")}
 
@@ -127,7 +142,9 @@ def test_a_change_of_target_is_the_cause_and_makes_arch_bound_facts_incomparable
 
 
 def test_a_plugin_may_explain_and_its_failure_is_reported() -> None:
-    problem = PluginProblem(plugin="bad", distribution="bad-dist", version="1", reason="irdiff_explain raised")
+    problem = PluginProblem(
+        plugin="bad", distribution="bad-dist", version="1", reason="irdiff_explain raised"
+    )
     using = registry(
         explainers=(lambda kernel: Explanation(cause="a known bug", priority=5), lambda kernel: problem)
     )
@@ -147,7 +164,7 @@ def test_a_saved_report_is_the_same_bytes_after_loading() -> None:
 def test_a_file_that_is_no_report_is_refused_with_its_name(data: bytes) -> None:
     from irdiff.errors import InputError
 
-    with pytest.raises(InputError, match="report.json"):
+    with pytest.raises(InputError, match=r"report\.json"):
         decode_report(data, where="report.json")
 
 
@@ -155,7 +172,9 @@ LINES = st.lists(st.sampled_from(["a", "b", "c"]), max_size=20)
 
 
 @given(LINES, LINES)
-def test_hunks_are_exactly_what_turns_one_sequence_into_the_other(before: list[str], after: list[str]) -> None:
+def test_hunks_are_exactly_what_turns_one_sequence_into_the_other(
+    before: list[str], after: list[str]
+) -> None:
     made: list[str] = []
     place = 0
     for hunk in hunks(before, after):

@@ -23,7 +23,9 @@ def without_comments(text: str) -> list[str]:
 
 
 @given(TEXTS, TEXTS, TEXTS, TEXTS)
-def test_nothing_is_unaccounted(one: str | None, two: str | None, other_one: str | None, other_two: str | None) -> None:
+def test_nothing_is_unaccounted(
+    one: str | None, two: str | None, other_one: str | None, other_two: str | None
+) -> None:
     """Canonical forms differ: at least one change of that stage. They do not: none."""
     report = compare([bundle(**artifacts(one, two))], [bundle(**artifacts(other_one, other_two))]).kernels[0]
     for stage, before, after in (("one", one, other_one), ("two", two, other_two)):
@@ -75,6 +77,6 @@ def test_a_comparison_mirrors_its_reverse(
         name: report.sameness for name, report in back.stages.items()
     }
     opposite = {"better": "worse", "worse": "better"}
-    assert [(c.fact, c.scope, c.before, c.after, opposite.get(c.effect, c.effect)) for c in forth.changes] == [
-        (c.fact, c.scope, c.after, c.before, c.effect) for c in back.changes
-    ]
+    assert [
+        (c.fact, c.scope, c.before, c.after, opposite.get(c.effect, c.effect)) for c in forth.changes
+    ] == [(c.fact, c.scope, c.after, c.before, c.effect) for c in back.changes]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from irdiff.api import FactSpec, Value
 from irdiff.model.kinds import standard_kinds
 
@@ -65,7 +66,14 @@ def test_a_difference_within_the_tolerance_has_no_sign() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "value"),
-    [("count", -1), ("count", True), ("flag", 1), ("tally", {"a": 1.5}), ("set", ("b", "a")), ("sequence", "a")],
+    [
+        ("count", -1),
+        ("count", True),
+        ("flag", 1),
+        ("tally", {"a": 1.5}),
+        ("set", ("b", "a")),
+        ("sequence", "a"),
+    ],
 )
 def test_a_value_of_another_kind_is_not_accepted(kind: str, value: Value) -> None:
     assert not KINDS[kind].accepts(value)

@@ -19,7 +19,7 @@ NORMALIZATIONS = (
     ),
     Normalization(
         id="hash",
-        title="hash",
+        title="cache hash",
         doc="`hash` covers the compiler's own files and the source text, so it differs where nothing else does.",
     ),
     Normalization(

@@ -15,6 +15,7 @@ FACTS = (
     FactSpec(
         id="meta.target",
         title="target",
+        role="target",
         kind="token",
         group="target",
         place="byte",

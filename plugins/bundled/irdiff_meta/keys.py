@@ -128,12 +128,15 @@ def target_of(metadata: Metadata) -> tuple[str, str] | None:
     3.0 and newer record ``{"backend", "arch", "warp_size"}``, 2.2 ``{"capability", ...}``, 2.1 the keys
     ``device_type`` and ``arch``.
     """
-    target = metadata.value("target")
-    backend: Json = metadata.value("device_type") or "cuda"
-    arch: Json = metadata.value("arch")
-    if isinstance(target, dict):
-        backend = target.get("backend", backend)
-        arch = target.get("arch", target.get("capability", arch))
+    if "target" in metadata.fields:
+        target = metadata.value("target")
+        if not isinstance(target, dict):
+            return None
+        backend = target.get("backend", "cuda")
+        arch = target.get("arch", target.get("capability"))
+    else:
+        backend = metadata.value("device_type")
+        arch = metadata.value("arch")
     if (
         not isinstance(backend, str)
         or isinstance(arch, bool)

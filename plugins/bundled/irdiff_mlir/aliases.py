@@ -9,7 +9,7 @@ from irdiff_mlir import drift
 from irdiff_mlir.model import Alias
 
 _REFERENCE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|(?<![\w.])[#!][A-Za-z_][\w$-]*(?![\w.<])')
-_MAX_LENGTH = 20_000
+_MAX_LENGTH = 4_000
 """Content longer than this is left unresolved: aliases that double each other must not fill the memory."""
 
 

@@ -43,6 +43,9 @@ TYPES = {"!tt.memdesc<": "!ttg.memdesc<"}
 ATTRIBUTES = {"#ttg.shared<": "#ttg.swizzled_shared<"}
 """Attribute prefix after the dialect's fold -> now (Triton 3.3); only without a leading offset."""
 
+_BARRIERS = {"gpu.barrier": "all", "ttg.local_barrier": "local"}
+"""What the newest ``ttg.barrier`` says in words."""
+
 RELEASE_DEFAULTS = ('"ttng.two-ctas" = false',)
 """Attributes that a newer release writes with the value an older one had without saying so."""
 
@@ -71,6 +74,11 @@ def has_old_names(text: str) -> bool:
     return any(spelling in text for spelling in _OLD_SPELLINGS)
 
 
+def old_spellings(text: str) -> list[str]:
+    """Those spellings folded here that occur in the text."""
+    return [spelling for spelling in _OLD_SPELLINGS if spelling in text]
+
+
 def registered(printed: str) -> str:
     """Registered name of an operation from the printed one: only ``module`` and casts lack a dialect."""
     return BARE.get(printed, printed)
@@ -96,9 +104,9 @@ def text(written: str) -> str:
 
 
 def head(name: str, written: str) -> str:
-    """Syntax of one operation's text in its newest form; ``name`` is the folded name."""
-    if name == "ttg.barrier" and not written:
-        return "all"  # gpu.barrier synchronises every address space, which ttg.barrier says in words
+    """Text of one operation in its newest syntax; ``name`` is the one this release gives it."""
+    if name in _BARRIERS and not written:
+        return _BARRIERS[name]
     if name == "ttg.async_commit_group":
         return written.removeprefix("tokens ")
     if name in ("tt.load", "tt.store") and " = " in written:

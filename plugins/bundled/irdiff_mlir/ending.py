@@ -6,10 +6,13 @@ import re
 
 import msgspec
 
+from irdiff.api import ParseError
 from irdiff_mlir import syntax
 from irdiff_mlir.lines import Lines
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?')
+_BRACKET = re.compile(r"->|[<>()\[\]{}]")
+_MAX_DEPTH = 200
 _REFERENCE = re.compile(r"#loc\d*")
 
 
@@ -21,8 +24,12 @@ class Completed(msgspec.Struct, frozen=True, kw_only=True):
     """Lines of the file itself."""
     reason: str = ""
     """How one sees that the file ends early; ``""`` where it does not."""
+    closed: bool = False
+    """Regions were left open and have been closed, or the last line was dropped."""
     dropped: tuple[tuple[int, str], ...] = ()
     """(line, text) of what was cut off and cannot be parsed."""
+    deep: tuple[tuple[int, str], ...] = ()
+    """(line, text) of lines with more nested brackets than any type has: the parser would take minutes."""
 
 
 def complete(parts: Lines) -> Completed:
@@ -30,8 +37,12 @@ def complete(parts: Lines) -> Completed:
     code, closed = parts.code, parts.closed
     count = len(code)
     opened = _open_regions(code)
+    if deep := tuple((number, line) for number, line in enumerate(code, 1) if _too_deep(line)):
+        numbers = {number for number, _ in deep}
+        code = tuple("" if number in numbers else line for number, line in enumerate(code, 1))
+        opened = _open_regions(code)
     if not opened:
-        return Completed(text=syntax.marked(code, closed), lines=count, reason=_undefined(parts))
+        return Completed(text=syntax.marked(code, closed), lines=count, reason=_undefined(parts), deep=deep)
     # the file does not end in a line end, so that its last line may be a part of one
     dropped: tuple[tuple[int, str], ...] = ()
     if code[-1]:
@@ -46,31 +57,46 @@ def complete(parts: Lines) -> Completed:
         lines=count,
         reason=f"a region opened in line {first} is not closed" if opened else "its last line is incomplete",
         dropped=dropped,
+        closed=True,
+        deep=deep,
     )
 
 
+def _too_deep(line: str) -> bool:
+    """Whether brackets nest deeper than in any type Triton prints."""
+    if line.count("(") + line.count("<") + line.count("{") + line.count("[") <= _MAX_DEPTH:
+        return False
+    depth = 0
+    for match in _BRACKET.finditer(_STRING.sub("", line)):
+        depth += 1 if match[0] in "(<{[" else 0 if match[0] == "->" else -1
+        if depth > _MAX_DEPTH:
+            return True
+    return False
+
+
 def _open_regions(code: tuple[str, ...]) -> list[tuple[int, bool]]:
-    """(line, whether in a generic operation) of every brace left open."""
+    """(line, whether in a generic operation) of every brace left open. Raises ParseError where they nest too deep."""
     stack: list[tuple[int, bool]] = []
     for number, line in enumerate(code, 1):
         if "{" not in line and "}" not in line:
             continue
         plain = _STRING.sub("", line) if '"' in line else line
         generic = plain.endswith("({") or plain.endswith(", {")
-        balance = 0
         for character in plain:
             if character == "{":
                 stack.append((number, generic))
-                balance += 1
+                if len(stack) > _MAX_DEPTH:
+                    raise ParseError(
+                        f"regions nested deeper than {_MAX_DEPTH} levels", line=number, hint="no compiler writes that"
+                    )
             elif character == "}" and stack:
                 stack.pop()
-                balance -= 1
     return stack
 
 
 def _undefined(parts: Lines) -> str:
     """A location used and never defined: definitions stand at the end of the file."""
-    defined = {name for name, _ in parts.location_definitions}
+    defined = {definition.name for definition in parts.location_definitions}
     used: set[str] = set()
     for location in parts.locations:
         if location.trailing.startswith("#loc"):

@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-from irdiff_mlir.model import Alias, Location
+from irdiff_mlir.model import Alias, Location, LocationAlias
 
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"?'
 _LOCATION_ALIAS = re.compile(r"(#loc\d*) = loc\((.*)\)$")
@@ -28,9 +28,9 @@ class Lines(msgspec.Struct, frozen=True, kw_only=True):
     closed: tuple[bool, ...]
     """Whether a location ended the line, which is where an operation ends."""
     aliases: tuple[Alias, ...]
-    location_definitions: tuple[tuple[str, str], ...]
+    location_definitions: tuple[LocationAlias, ...]
     locations: tuple[Location, ...]
-    comments: tuple[str, ...]
+    comments: tuple[tuple[int, str], ...]
     spaces: tuple[str, ...]
     resources: tuple[tuple[int, str], ...] = ()
     """Lines of a ``{-# ... #-}`` section, with their numbers."""
@@ -41,13 +41,18 @@ def split(text: str) -> Lines:
     code: list[str] = []
     closed: list[bool] = []
     aliases: list[Alias] = []
-    definitions: list[tuple[str, str]] = []
+    definitions: list[LocationAlias] = []
     locations: list[Location] = []
-    comments: list[str] = []
+    comments: list[tuple[int, str]] = []
     spaces: list[str] = []
     resources: list[tuple[int, str]] = []
     in_resources = False
-    for number, line in enumerate(text.split("\n"), 1):
+    ordinal = 0
+    if "\r\n" in text:
+        text = text.replace("\r\n", "\n")
+        spaces.append("carriage returns")
+    raw = text.split("\n")
+    for number, line in enumerate(raw, 1):
         if in_resources or line.startswith("{-#"):
             in_resources = "#-}" not in line
             resources.append((number, line))
@@ -55,13 +60,15 @@ def split(text: str) -> Lines:
             closed.append(False)
             continue
         first = line[:1]
-        if first == "#" and (match := _LOCATION_ALIAS.match(line)):
-            definitions.append((match[1], match[2]))
+        if first == "#" and (match := _LOCATION_ALIAS.match(line)) and not (number == len(raw) and _cut(match[2])):
+            definitions.append(LocationAlias(name=match[1], text=match[2], ordinal=ordinal))
             code.append("")
             closed.append(False)
             continue
         if first in ("#", "!") and (match := _ALIAS.match(line)) and not match[1].startswith("#loc"):
-            aliases.append(Alias(name=match[1], text=match[2], line=number))
+            aliases.append(
+                Alias(name=match[1], text=match[2], line=number, ordinal=ordinal, after=len(definitions))
+            )
             code.append("")
             closed.append(False)
             continue
@@ -82,10 +89,12 @@ def split(text: str) -> Lines:
         elif "loc(" in line or "//" in line:
             plain, trailing, inner, comment = _take_apart(line)
             if comment:
-                comments.append(comment)
+                comments.append((ordinal, comment))
         if trailing or inner:
-            locations.append(Location(line=number, trailing=trailing, inner=tuple(inner)))
-        spaces.append(_spaces(plain))
+            locations.append(Location(line=number, trailing=trailing, inner=tuple(inner), ordinal=ordinal))
+        ordinal += 1 if plain and not plain.isspace() else 0
+        if plain or plain == line:
+            spaces.append(_spaces(plain))
         code.append(plain.rstrip())
         closed.append(bool(trailing))
     return Lines(
@@ -98,6 +107,11 @@ def split(text: str) -> Lines:
         spaces=tuple(spaces),
         resources=tuple(resources),
     )
+
+
+def _cut(location: str) -> bool:
+    """Whether a location on a last line without line end has lost its end."""
+    return location.count("(") != location.count(")")
 
 
 def _spaces(line: str) -> str:
@@ -134,7 +148,7 @@ def _take_apart(line: str) -> tuple[str, str, list[str], str]:
         found.append(line[match.end() : close])
         position = start = end_of_last = close + 1
     kept.append(line[position:])
-    plain = "".join(kept)
+    plain = "".join(kept).rstrip() if comment else "".join(kept)
     rest = line[end_of_last : len(line) - len(comment)].strip() if end_of_last >= 0 else "-"
     trailing = found.pop() if found and not rest else ""
     return plain, trailing, found, comment

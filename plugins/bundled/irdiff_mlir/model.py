@@ -9,7 +9,7 @@ import msgspec
 from irdiff.api import Issue
 
 
-class Operation(msgspec.Struct, frozen=True, kw_only=True):
+class Operation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One operation; its nested ones follow it in document order."""
 
     index: int
@@ -55,7 +55,7 @@ class ItemKind(Enum):
     """Text that could not be read as MLIR, kept as it is."""
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+class Item(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One piece of the document, in order."""
 
     kind: ItemKind
@@ -73,14 +73,30 @@ class Alias(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     """The content as written."""
     line: int
+    ordinal: int = 0
+    """How many lines with code are before it."""
+    after: int = 0
+    """How many location definitions are before it."""
 
 
-class Location(msgspec.Struct, frozen=True, kw_only=True):
+class LocationAlias(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """``#loc12 = loc("file.py":3:0)``."""
+
+    name: str
+    text: str
+    """What stands in the parentheses."""
+    ordinal: int
+    """How many lines with code are before it."""
+
+
+class Location(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Locations of one line."""
 
     line: int
     trailing: str
     """What stands in the ``loc(...)`` that ends the line; ``""`` where none does."""
+    ordinal: int
+    """Which line with code it is, from 0."""
     inner: tuple[str, ...] = ()
     """Those before it: of function and block arguments."""
 
@@ -93,11 +109,12 @@ class Module(msgspec.Struct, frozen=True, kw_only=True):
     aliases: dict[str, str]
     """Alias to its content, with every alias in it resolved and old names folded."""
     alias_definitions: tuple[Alias, ...]
-    location_definitions: tuple[tuple[str, str], ...]
-    """(``#loc12``, its text), in order of definition."""
+    location_definitions: tuple[LocationAlias, ...]
+    """In order of definition."""
     locations: tuple[Location, ...]
     """Lines that carry locations, in order."""
-    comments: tuple[str, ...]
+    comments: tuple[tuple[int, str], ...]
+    """(lines with code before it, text)."""
     spaces: tuple[str, ...]
     """White space of every line of code: what is left of it when all else is removed."""
     unread: tuple[tuple[int, str], ...]

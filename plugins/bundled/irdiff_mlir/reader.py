@@ -61,7 +61,7 @@ def parse(data: bytes) -> Module:
     raw = tuple(Item(kind=ItemKind.RAW, operation=-1, line=number, text=line.strip()) for number, line in unread)
     return Module(
         operations=operations,
-        items=(*items, *raw, *resources),
+        items=(*items, *raw, *_cut(completed), *resources),
         aliases=aliases.resolve(parts.aliases, fold=old_names),
         alias_definitions=parts.aliases,
         location_definitions=parts.location_definitions,
@@ -69,9 +69,18 @@ def parse(data: bytes) -> Module:
         comments=parts.comments,
         spaces=parts.spaces,
         unread=unread,
-        issues=_issues(completed, tree, unread, parts),
+        issues=_issues(
+            completed, tree, unread, parts, has_region=any(operation.regions for operation in operations)
+        ),
         old_names=old_names,
     )
+
+
+def _cut(completed: ending.Completed) -> tuple[Item, ...]:
+    """A mark where a file ends early: what is there of it is never the same as a whole file."""
+    if not completed.closed:
+        return ()
+    return (Item(kind=ItemKind.RAW, operation=-1, line=completed.lines, text="<the file ends early>"),)
 
 
 def _decode(data: bytes) -> str:
@@ -216,8 +225,8 @@ def _unread(
     errors = {line for line in (*tree.errors, *(line for line, _ in tree.missing)) if line <= len(code)}
     begins = {operation.line for operation in operations}
     starts = sorted(begins)
-    unread: list[tuple[int, str]] = list(completed.dropped)
-    dropped = {number for number, _ in completed.dropped}
+    unread: list[tuple[int, str]] = [*completed.dropped, *completed.deep]
+    dropped = {number for number, _ in unread}
     by_line: dict[int, Operation] = {}
     for operation in operations:
         by_line.setdefault(operation.line, operation)
@@ -235,15 +244,21 @@ def _unread(
 
 
 def _issues(
-    completed: ending.Completed, tree: Tree, unread: tuple[tuple[int, str], ...], parts: lines.Lines
+    completed: ending.Completed,
+    tree: Tree,
+    unread: tuple[tuple[int, str], ...],
+    parts: lines.Lines,
+    *,
+    has_region: bool,
 ) -> tuple[Issue, ...]:
     issues: list[Issue] = []
-    if completed.reason:
+    reason = completed.reason or ("" if has_region else "it holds no function")
+    if reason:
         issues.append(
             Issue(
                 severity="error",
                 code="truncated",
-                message=f"the file ends early: {completed.reason}",
+                message=f"the file ends early: {reason}",
                 line=completed.lines,
                 hint="compile the kernel again; what is there was read",
             )

@@ -34,9 +34,10 @@ _SHORTHANDS = {
 def type_section(operation: Operation) -> str:
     """What follows the first top-level `` : `` of the operation, or of its end where it has regions."""
     text = operation.tail if operation.generic and operation.regions else operation.head
-    if operation.generic and operation.regions:
-        text = " " + text
-    parts = types.split(text, " : ")
+    last = (" " + text).rpartition(" : ")[2]
+    if last.count("{") == last.count("}") and '"' not in last:
+        return last if " : " in text or text.startswith(": ") else ""
+    parts = types.split(" " + text, " : ")  # the last colon stands in an attribute or string
     return parts[-1] if len(parts) > 1 else ""
 
 

@@ -27,7 +27,7 @@ _OPERATION = re.compile(r'\s*(?:%[\w$.:, %-]+= )?(?:"[\w$]+\.[\w.$]+"\(|[a-z_]\w
 _DICTIONARY = re.compile(rb'\{\s*(?:\}|("[^"]*"|[\w.$-]+)\s*(=|[,}]))')
 
 
-class Span(msgspec.Struct, frozen=True, kw_only=True):
+class Span(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A piece of the parsed text."""
 
     kind: str

@@ -7,8 +7,8 @@ from math import prod
 
 import msgspec
 
-_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|->|[<>()\[\]{},]| : | to ')
-_SHAPED = re.compile(r"(?:tensor|!ttg\.memdesc|!tt\.memdesc|!triton_gpu\.memdesc|memref|vector)?<((?:[\d?]+x)*)")
+_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|->|[<>()\[\]{},]| : | to | \* ')
+_SHAPED = re.compile(r"(?:tensor|!ttg\.memdesc|!tt\.tensordesc|memref|vector)?<((?:[\d?]+x)*)")
 _BITS = re.compile(r"(?:bf|f|i|si|ui|tf)(\d+)")
 _OPEN = frozenset("<([{")
 _CLOSE = frozenset(">)]}")
@@ -72,7 +72,7 @@ def pointee(element: str) -> str | None:
 
 def tile(text: str) -> str:
     """``64x32xf16`` for a tensor, memory descriptor or tensor of pointers to ``f16``, ``f16`` for a scalar."""
-    found = shaped(text)
+    found = shaped(text) or shaped(pointee(text) or "")
     if found is None:
         return pointee(text) or text
     return "x".join((*found.shape, pointee(found.element) or found.element))
@@ -86,7 +86,7 @@ def layout(text: str) -> str:
 
 def split(text: str, separator: str = ",") -> list[str]:
     """Parts of a list at the separators (``,``, `` : ``, `` to `` or ``->``) outside any bracket or string."""
-    if separator == "," and "," not in text:
+    if separator not in text:
         return [text.strip()]
     parts: list[str] = []
     depth = start = 0
@@ -109,3 +109,16 @@ def listed(text: str) -> list[str]:
     if text.startswith("(") and text.endswith(")"):
         text = text[1:-1]
     return split(text) if text.strip() else []
+
+
+def enclosed(text: str, start: int) -> str:
+    """What stands in the bracket that opens at ``start``; up to the end where it is not closed."""
+    depth = 0
+    for match in _BRACKET.finditer(text, start):
+        if match[0] in _OPEN:
+            depth += 1
+        elif match[0] in _CLOSE:
+            depth -= 1
+            if depth == 0:
+                return text[start + 1 : match.start()]
+    return text[start + 1 :]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from irdiff.api import Artifact, Canonical, Context
-from irdiff_ptx.declarations import parse_head, shortest_sizes
+from irdiff_ptx.declarations import Parameter, parse_head, shortest_sizes
 from irdiff_ptx.erased import Erased, debug_text
 from irdiff_ptx.facts import listing_of
 from irdiff_ptx.names import NAME, FunctionNames, is_debug_label
@@ -29,11 +29,11 @@ def canonical(artifact: Artifact, context: Context) -> Canonical:
     for line, name, text in debug_text(listing):
         if context.normalizes(name):
             erased.add(name, text)
-        elif name in ("source-paths", "source-lines"):
-            writer.keep(line, text)
+        elif name in ("source-paths", "source-lines") or (name == "spacing" and not text.strip()):
+            writer.keep(line, text.strip())
     if not context.normalizes("comments"):
-        for number, line in enumerate(listing.lines, 1):
-            _, mark, comment = line.partition("//")
+        for number, content in enumerate(listing.lines, 1):
+            _, mark, comment = content.partition("//")
             if mark:
                 writer.keep(number, f"//{comment.rstrip()}")
     lines, places = writer.in_order()
@@ -48,7 +48,7 @@ class _Writer:
         self.on = context.normalizes
         self.erased = Erased()
         self.written: list[tuple[int, str]] = []
-        self.names = FunctionNames(items, 0, 0)
+        self.names = FunctionNames(items, 0)
         self.depth = 0
         self._kept = False
 
@@ -95,7 +95,9 @@ class _Writer:
             folded = _SHARED_CTA.sub(".shared", opcode)
             self.erased.add("state-space-spelling", f"{len(self.written)} {opcode}")
             opcode = folded
-        text = f"{opcode} {self._renamed(''.join(operands.split())).replace(',', ', ')};" if operands else f"{opcode};"
+        if operands and self.on("spacing"):
+            operands = "".join(operands.split()).replace(",", ", ")
+        text = f"{opcode} {self._renamed(operands)};" if operands else f"{opcode};"
         return f"{self._renamed(guard.strip())} {text}" if guard else text
 
     def _renamed(self, text: str) -> str:
@@ -143,26 +145,30 @@ class _Writer:
         if has_body:
             if self.on("register-names"):
                 self.erased.add("register-names", *self.names.register_order)
-            self.names = FunctionNames(self.items, index + 1, self.depth)
+            self.names = FunctionNames(self.items, index + 1)
         if head is None:
             self.written.append((item[0], text))
             return
-        put = self.written.append
-        put((item[0], f"{head.linking} .{head.kind} {head.name}".strip()))
-        for role, parameters in (("returns", head.returns), ("param", head.parameters)):
-            for position, parameter in enumerate(parameters):
-                new = f"%{role}{position}"
-                if has_body:
-                    self.names.parameters[parameter.name] = new
-                if self.on("parameter-names"):
-                    self.erased.add("parameter-names", parameter.name)
-                    put((item[0], f".{role} {parameter.text} {new}"))
-                else:
-                    put((item[0], f".{role} {parameter.text} {parameter.name}"))
+        line = item[0]
+        self.written.append((line, f"{head.linking} .{head.kind} {head.name}".strip()))
+        self._parameters(line, "returns", head.returns, has_body=has_body)
+        self._parameters(line, "param", head.parameters, has_body=has_body)
         for name, value in head.bounds:
+            sizes = value
             if name in ("reqntid", "maxntid") and self.on("reqntid-spelling"):
                 self.erased.add("reqntid-spelling", value)
-                value = shortest_sizes(value)
-            put((item[0], f".{name} {value}".strip()))
+                sizes = shortest_sizes(value)
+            self.written.append((line, f".{name} {sizes}".strip()))
         if not has_body:
-            put((item[0], ";"))
+            self.written.append((line, ";"))
+
+    def _parameters(self, line: int, role: str, parameters: tuple[Parameter, ...], *, has_body: bool) -> None:
+        for position, parameter in enumerate(parameters):
+            name = f"%{role}{position}"
+            if has_body:
+                self.names.parameters[parameter.name] = name
+            if self.on("parameter-names"):
+                self.erased.add("parameter-names", parameter.name)
+            else:
+                name = parameter.name
+            self.written.append((line, f".{role} {parameter.text} {name}"))

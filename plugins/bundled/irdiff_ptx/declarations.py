@@ -19,7 +19,9 @@ _PARAMETER = re.compile(r"(?P<type>\.(?:param|reg)\s.*?)\s*(?P<name>[\w$%]+)\s*(
 _BOUND = re.compile(r"\.([a-z]\w*)\s*([^.]*)")
 _REGISTERS = re.compile(r"\.reg\s+(?:\.v([248])\s+)?\.(\w+)\s+(.+)\Z")
 _REGISTER = re.compile(r"([\w$%]+)\s*(?:<\s*(\d{1,9})\s*>)?\Z")
-_STORAGE = re.compile(r"\.(?:local|shared|global|const)\s+(?:\.align\s+\d+\s+)?(?:\.v([248])\s+)?\.(\w+)\s+[\w$%]+((?:\[\d{1,12}\])*)")
+_STORAGE = re.compile(
+    r"\.(?:local|shared|global|const)\s+(?:\.align\s+\d+\s+)?(?:\.v([248])\s+)?\.(\w+)\s+[\w$%]+((?:\[\d{1,12}\])*)"
+)
 
 
 class Parameter(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +80,7 @@ def _parameters(text: str | None) -> tuple[Parameter, ...] | None:
 
 
 def bound_value(name: str, value: str) -> Scalar:
-    """A number, or the sizes as text; sizes of 1 at the end say nothing (PTX ISA 11.4.2 ".maxntid")."""
+    """A number, or the sizes as text; sizes of 1 at the end say nothing (PTX ISA 11.4 ".maxntid")."""
     if name in ("reqntid", "maxntid"):
         value = shortest_sizes(value)
     if not value:

@@ -13,7 +13,10 @@ from irdiff_ptx.reader import Listing
 _FILE_AND_PLACE = re.compile(r"([^\s:\[\]@]+):(\d+):(\d+)")
 _BYTE = re.compile(r"\.b8\s+(\d{1,3})\b")
 _WORD = re.compile(r"\S+")
+_NAMED_STRING = re.compile(r"// (?:DW_AT_(?:name|comp_dir|producer|linkage_name)|string offset)")
 _SHORTEST_STRING = 4
+_RESPELLED = (".reqntid", ".maxntid")
+"""Lines whose number of words another rule changes."""
 
 
 class Erased:
@@ -53,13 +56,14 @@ def debug_text(listing: Listing) -> Iterator[tuple[int, str, str]]:
     for first, last in listing.sections:
         yield from _section(listing.lines, first, last)
         skipped.update(range(first, last + 1))
-    for number, line in enumerate(listing.lines, 1):
+    for number, content in enumerate(listing.lines, 1):
         if number in skipped:
             continue
-        code, mark, comment = line.partition("//")
+        code, mark, comment = content.partition("//")
         if mark:
             yield number, "comments", comment.strip()
-        if mark and not code.strip() or is_debug_label(code.strip().rstrip(":")):
+        bare = code.strip()
+        if (mark and not bare) or is_debug_label(bare.rstrip(":")) or bare.startswith(_RESPELLED):
             continue
         yield number, "spacing", _WORD.sub("x", code if not mark else code.rstrip())
 
@@ -70,17 +74,20 @@ def _section(lines: tuple[str, ...], first: int, last: int) -> Iterator[tuple[in
     Lengths and offsets (``.b32``, ``.b64``) follow from the rest and are left out.
     """
     characters: list[str] = []
+    named = False
     for number in range(first, last + 1):
-        match = _BYTE.match(lines[number - 1].strip())
+        line = lines[number - 1]
+        match = _BYTE.match(line.strip())
         value = int(match[1]) if match is not None else 0
         if 32 <= value < 127:
+            named = named or (not characters and _NAMED_STRING.search(line) is not None)
             characters.append(chr(value))
             continue
         text = "".join(characters)
+        is_string = match is not None and value == 0 and (named or len(text) >= _SHORTEST_STRING)
         characters.clear()
-        if len(text) >= _SHORTEST_STRING:
-            yield number, "source-paths", text
-        elif text:
-            yield number, "source-lines", text
-        if match is not None and value:
+        named = False
+        if text:
+            yield number, "source-paths" if is_string else "source-lines", text
+        if value:
             yield number, "source-lines", str(value)

@@ -31,16 +31,19 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
     listing = listing_of(artifact, context)
     items = listing.items
     whole = _tallies(items)
-    facts = _declared(items)
+    directives = [item for item in items if item[2][0] in ".?"]
+    facts = _declared(directives)
     facts.extend(_facts(whole, ""))
     scopes: list[Scope] = []
     blocks, loops = blocks_and_loops(items)
     for loop in loops:
-        inside = [item for block in sorted(loop.blocks) for item in items[blocks[block].start : blocks[block].end]]
+        inside = [
+            item for block in sorted(loop.blocks) for item in items[blocks[block].start : blocks[block].end]
+        ]
         places = [item[0] for item in inside]
         scopes.append(Scope(id=loop.id, first=min(places, default=0), last=max(places, default=0)))
         facts.extend(_facts(_tallies(inside), loop.id))
-    coverage = _coverage(items, whole["ptx.opcodes"])
+    coverage = _coverage(items, directives, whole["ptx.opcodes"])
     return Summary(
         facts=tuple(facts), scopes=tuple(scopes), coverage=coverage, issues=tuple(_issues(listing, coverage))
     )
@@ -90,10 +93,12 @@ def _facts(tallies: dict[str, Tally], scope: str) -> Iterable[Fact]:
         tally = tallies[fact]
         keys = sorted(tally)
         value: Value = {key: len(tally[key]) for key in keys}
-        yield Fact(id=fact, value=value, scope=scope, evidence={key: tuple(sorted(tally[key])) for key in keys})
+        yield Fact(
+            id=fact, value=value, scope=scope, evidence={key: tuple(sorted(tally[key])) for key in keys}
+        )
 
 
-def _declared(items: tuple[Item, ...]) -> list[Fact]:
+def _declared(items: list[Item]) -> list[Fact]:
     """Facts from directives."""
     header: dict[str, Scalar] = {}
     lines: dict[str, tuple[int, ...]] = {}
@@ -132,28 +137,24 @@ def _declared(items: tuple[Item, ...]) -> list[Fact]:
     ]
     if head is not None:
         bounds = {name: declarations.bound_value(name, value) for name, value in sorted(head.bounds)}
-        facts.append(Fact(id="ptx.launch_bounds", value=bounds, evidence={name: (head_line,) for name in bounds}))
+        facts.append(Fact(id="ptx.launch_bounds", value=bounds, evidence=dict.fromkeys(bounds, (head_line,))))
         texts = tuple(parameter.text for parameter in head.parameters)
         facts.append(Fact(id="ptx.parameters", value=texts, evidence={"": (head_line,)}))
     return facts
 
 
-def _coverage(items: tuple[Item, ...], counted: Tally) -> Coverage:
+def _coverage(items: tuple[Item, ...], directives: list[Item], counted: Tally) -> Coverage:
     """Instructions and directives understood; braces and labels carry nothing of their own."""
+    long = [(item[0], item[2][:120]) for item in items if len(item[2]) > LONGEST_OPCODE]
     unknown = [
-        (line, opcode) for opcode, lines in counted.items() if not opcodes.is_known(opcode) for line in lines
+        *long,
+        *((item[0], (item[3] or "")[:120]) for item in directives if not declarations.is_understood(item)),
     ]
-    total = sum(map(len, counted.values()))
-    for item in items:
-        word = item[2]
-        if word == "?" or len(word) > LONGEST_OPCODE:
-            total += 1
-            unknown.append((item[0], (item[3] if word == "?" else word or "")[:120]))
-        elif word[0] == ".":
-            total += 1
-            if not declarations.is_understood(item):
-                unknown.append((item[0], (item[3] or "")[:120]))
+    unknown.extend(
+        (line, opcode) for opcode, lines in counted.items() if not opcodes.is_known(opcode) for line in lines
+    )
     unknown.sort()
+    total = sum(map(len, counted.values())) + len(directives) + len(long)
     return Coverage(understood=total - len(unknown), total=total, unknown=tuple(unknown[:MOST_UNKNOWN]))
 
 
@@ -165,6 +166,15 @@ def _issues(listing: Listing, coverage: Coverage) -> Iterable[Issue]:
             message="the PTX ends in the middle: the last statement or block is not closed",
             stage="ptx",
             line=listing.truncated,
+            hint="compile the kernel again, or copy the file again",
+        )
+    if listing.open_assembly is not None:
+        yield Issue(
+            severity="warning",
+            code="open-inline-assembly",
+            message="a block of inline assembly begins and does not end: lines may be missing",
+            stage="ptx",
+            line=listing.open_assembly,
             hint="compile the kernel again, or copy the file again",
         )
     missing = coverage.total - coverage.understood

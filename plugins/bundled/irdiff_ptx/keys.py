@@ -38,7 +38,7 @@ def _spelled(operands: str) -> str:
 
 
 def _async_copy(words: list[str], operands: str) -> str:
-    """``cp.async.cg 16``, then what else the copy does (PTX ISA 9.7.9.25 "cp.async").
+    """``cp.async.cg 16``, then what else the copy does (PTX ISA 9.7.9 "cp.async").
 
     ``src-size``: reads fewer bytes than it writes, zero-filling the rest (Triton's masked copy);
     ``ignore-src``: a predicate that zero-fills all; then cache hints as in the opcode.

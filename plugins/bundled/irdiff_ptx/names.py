@@ -1,6 +1,6 @@
 """Names inside one PTX function: registers, labels and parameters, and what each is called in canonical form.
 
-A name means what the innermost braces around it declare (PTX ISA 4.6 "Identifiers", 5.4 "Variables"): the
+A name means what the innermost braces around it declare (PTX ISA chapter 4 "Identifiers", 5.4 "Variables"): the
 labels and predicates of inline-assembly blocks repeat from block to block.
 """
 
@@ -39,7 +39,7 @@ class _Scope:
 class FunctionNames:
     """Resolves the names of the function whose opening brace is ``items[start]``."""
 
-    def __init__(self, items: tuple[Item, ...], start: int, depth: int) -> None:
+    def __init__(self, items: tuple[Item, ...], start: int) -> None:
         self.parameters: dict[str, str] = {}
         self.register_order: list[str] = []
         self._counts: dict[str, int] = {}
@@ -57,15 +57,13 @@ class FunctionNames:
             if opcode == "{":
                 stack.append(index)
             elif opcode == "}":
-                if stack:
-                    stack.pop()
-                if not stack:
-                    break
-            elif opcode == ":":
-                if stack:
-                    found.append((stack[-1], operands or ""))
+                del stack[-1:]
+            elif opcode == ":" and stack:
+                found.append((stack[-1], operands or ""))
             elif opcode.startswith(_REFERS) or opcode == ".branchtargets":
                 self._used.update(NAME.findall(operands or ""))
+            if not stack:
+                break
         number = 0
         for scope, name in found:
             if name in self._used and name not in self._labels.setdefault(scope, {}):

@@ -8,26 +8,28 @@ from __future__ import annotations
 
 import re
 
-SINGLE = frozenset(
+_FIRST_WORDS = (
     # 9.7.1 integer, 9.7.2 extended precision, 9.7.3-9.7.5 floating point
-    "add sub mul mad mul24 mad24 sad div rem abs neg min max popc clz bfind fns brev bfe bfi szext bmsk dp4a dp2a "
-    "addc subc madc testp copysign fma rcp sqrt rsqrt sin cos lg2 ex2 tanh "
+    "add sub mul mad mul24 mad24 sad div rem abs neg min max popc clz bfind fns brev bfe bfi szext bmsk dp4a dp2a",
+    "addc subc madc testp copysign fma rcp sqrt rsqrt sin cos lg2 ex2 tanh",
     # 9.7.6-9.7.8 comparison, selection, logic, shift
-    "set setp selp slct and or xor not cnot lop3 shf shl shr "
+    "set setp selp slct and or xor not cnot lop3 shf shl shr",
     # 9.7.9 data movement and conversion
-    "mov shfl prmt ld ldu st prefetch prefetchu applypriority discard createpolicy isspacep cvta cvt mapa getctarank "
+    "mov shfl prmt ld ldu st prefetch prefetchu applypriority discard createpolicy isspacep cvta cvt mapa",
+    "getctarank",
     # 9.7.10-9.7.11 texture and surface
-    "tex tld4 txq istypep suld sust sured suq "
+    "tex tld4 txq istypep suld sust sured suq",
     # 9.7.12 control flow
-    "bra brx call ret exit "
+    "bra brx call ret exit",
     # 9.7.13 synchronisation
-    "membar fence atom red vote match activemask redux elect "
+    "membar fence atom red vote match activemask redux elect",
     # 9.7.14 warp matrices
-    "mma ldmatrix stmatrix movmatrix "
+    "mma ldmatrix stmatrix movmatrix",
     # 9.7.17 stack, 9.7.18 video, 9.7.19 miscellaneous
-    "stacksave stackrestore alloca vadd vsub vabsdiff vmin vmax vshl vshr vmad vset vadd2 vsub2 vavrg2 vabsdiff2 "
-    "vmin2 vmax2 vset2 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4 brkpt nanosleep pmevent trap".split()
+    "stacksave stackrestore alloca vadd vsub vabsdiff vmin vmax vshl vshr vmad vset vadd2 vsub2 vavrg2 vabsdiff2",
+    "vmin2 vmax2 vset2 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4 brkpt nanosleep pmevent trap",
 )
+SINGLE = frozenset(word for words in _FIRST_WORDS for word in words.split())
 """Instructions known by their first word."""
 
 PAIRS: dict[str, frozenset[str]] = {
@@ -52,7 +54,14 @@ PAIRS: dict[str, frozenset[str]] = {
 
 TYPE_BITS: dict[str, int] = {
     **{f"{letter}{bits}": bits for letter in "bus" for bits in (8, 16, 32, 64)},
-    **{"b128": 128, "f16": 16, "f16x2": 32, "bf16": 16, "bf16x2": 32, "f32": 32, "f32x2": 64, "f64": 64},
+    "b128": 128,
+    "f16": 16,
+    "f16x2": 32,
+    "bf16": 16,
+    "bf16x2": 32,
+    "f32": 32,
+    "f32x2": 64,
+    "f64": 64,
 }
 """PTX ISA 5.2 "Types"."""
 
@@ -98,7 +107,11 @@ def fact_of(words: list[str]) -> str | None:
         return "ptx.mma"
     if first in ("ldmatrix", "stmatrix", "movmatrix"):
         return "ptx.matrix_moves"
-    if (first, second) in {("wmma", "load"), ("wmma", "store"), *(("tcgen05", move) for move in ("ld", "st", "cp"))}:
+    if (first, second) in {
+        ("wmma", "load"),
+        ("wmma", "store"),
+        *(("tcgen05", move) for move in ("ld", "st", "cp")),
+    }:
         return "ptx.matrix_moves"
     if first in ("bar", "barrier"):
         return "ptx.barriers"

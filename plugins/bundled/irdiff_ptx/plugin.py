@@ -25,7 +25,8 @@ NORMALIZATIONS = (
     Normalization(
         id="parameter-names",
         title="parameter names",
-        doc="Parameters carry the kernel's name and their position: only the position stays. The kernel's own name stays.",
+        doc="Parameters carry the kernel's name and their position: only the position stays. "
+        "The kernel's own name stays.",
     ),
     Normalization(
         id="source-paths",
@@ -34,13 +35,15 @@ NORMALIZATIONS = (
     ),
     Normalization(
         id="source-lines",
-        title="source lines",
+        title="line numbers",
         doc="`.loc`, the labels that exist for it, and the numbers of the debug sections.",
     ),
     Normalization(id="comments", title="comments", doc="Everything after `//`."),
     Normalization(id="spacing", title="spacing", doc="Spaces, tabs and empty lines."),
     Normalization(
-        id="ptx-version", title="PTX version", doc="`.version` follows the compiler, not the kernel (PTX ISA 11.1.1)."
+        id="ptx-version",
+        title="PTX version",
+        doc="`.version` follows the compiler, not the kernel (PTX ISA 11.1).",
     ),
     Normalization(
         id="state-space-spelling",
@@ -50,8 +53,8 @@ NORMALIZATIONS = (
     Normalization(
         id="reqntid-spelling",
         title="spelling of launch bounds",
-        doc="`.reqntid 128, 1, 1` is `.reqntid 128` (PTX ISA 11.4: a size that is not given is 1); `.maxntid` likewise. "
-        "`.maxntid` is another bound than `.reqntid`, and is kept apart.",
+        doc="`.reqntid 128, 1, 1` is `.reqntid 128` (PTX ISA 11.4: a size that is not given is 1); "
+        "`.maxntid` likewise. `.maxntid` is another bound than `.reqntid`, and is kept apart.",
     ),
 )
 
@@ -71,6 +74,7 @@ def irdiff_stages() -> Iterable[StageSpec]:
             suffixes=(".ptx",),
             after=("llir",),
             produced_by="LLVM's code generator",
+            version_facts=("meta.triton",),
             facts=FACTS,
             summarize=summarize,
             canonical=canonical,

@@ -27,11 +27,13 @@ _CUT = re.compile(r"//|\"[^\"]*\"?|[;{}]|[^;{}\"/]+|/")
 _LINE_DIRECTIVES = (".version", ".target", ".address_size", ".file", ".loc")
 _HEADS = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)*\.(?:entry|func|section)\b")
 _BLOCK_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_BEGIN, _END = "// begin inline asm", "// end inline asm"
 _LOC, _COMMENTS = "\t.loc\t", ("\t//", "//")  # as LLVM writes them: taken without looking further
-DIRECTIVES = frozenset(
-    ".version .target .address_size .entry .func .reg .param .global .shared .local .const .tex .pragma .alias "
-    ".branchtargets .calltargets .callprototype .extern .visible .weak .common".split()
+_DIRECTIVES = (
+    "version target address_size entry func reg param global shared local const tex pragma alias",
+    "branchtargets calltargets callprototype extern visible weak common",
 )
+DIRECTIVES = frozenset(f".{word}" for words in _DIRECTIVES for word in words.split())
 """PTX ISA 9.0, chapter 11 "Directives" (those that stay in the list of items)."""
 
 
@@ -47,6 +49,8 @@ class Listing:
     """First and last line of each debug section."""
     truncated: int | None
     """The line where the text ends inside something, else None."""
+    open_assembly: int | None
+    """The first line ``// begin inline asm`` that no ``// end inline asm`` follows before the next, else None."""
 
 
 class _Assembler:
@@ -88,7 +92,7 @@ class _Assembler:
 
     def _take(self, number: int, part: str) -> None:
         if part == ";":
-            self.finish(number)
+            self.finish()
         elif part == "{":
             self._open(number)
         elif part == "}":
@@ -145,7 +149,7 @@ class _Assembler:
         self.resume = index + 2
         self.sections.append((self.start, min(index + 1, len(self.lines))))
 
-    def finish(self, number: int) -> None:
+    def finish(self) -> None:
         """A statement has ended at ``;``."""
         text = " ".join("".join(self.pending).split())
         self.pending.clear()
@@ -163,7 +167,8 @@ class _Assembler:
         if match is None:
             self.items.append((self.start, None, "?", text))
         else:
-            self.items.append((self.start, *match.group(1, 2, 3)))
+            guard, opcode, operands = match.groups()
+            self.items.append((self.start, guard, opcode, operands))
 
     def drop(self) -> None:
         """What is pending never became a statement: keep it as not understood."""
@@ -190,13 +195,13 @@ def read(data: bytes) -> Listing:
         if line.startswith(_COMMENTS):
             continue
         found = match(line)
-        if found is None:
-            assembler.feed(number, line)
-        elif assembler.pending and not _stands_alone(found.group(2), assembler):
+        if found is None or (assembler.pending and not _stands_alone(found.group(2), assembler)):
             assembler.feed(number, line)
         else:
-            append((number, *found.group(1, 2, 3)))
-    return _listing(lines, items, assembler)
+            guard, opcode, operands = found.groups()
+            append((number, guard, opcode, operands))
+    is_framed_wrong = text.count(f"{_BEGIN}\n") != text.count(f"{_END}\n")
+    return _listing(lines, items, assembler, is_framed_wrong=is_framed_wrong)
 
 
 def _stands_alone(opcode: str, assembler: _Assembler) -> bool:
@@ -208,7 +213,7 @@ def _stands_alone(opcode: str, assembler: _Assembler) -> bool:
     return True
 
 
-def _listing(lines: list[str], items: list[Item], assembler: _Assembler) -> Listing:
+def _listing(lines: list[str], items: list[Item], assembler: _Assembler, *, is_framed_wrong: bool) -> Listing:
     heads = {item[2] for item in items}
     if not heads & {".version", ".target", ".entry"}:
         hint = "a PTX file begins with .version and .target; is the file what its name says?"
@@ -225,4 +230,20 @@ def _listing(lines: list[str], items: list[Item], assembler: _Assembler) -> List
         debug=tuple(assembler.debug),
         sections=tuple(assembler.sections),
         truncated=truncated,
+        open_assembly=_open_assembly(lines) if is_framed_wrong else None,
     )
+
+
+def _open_assembly(lines: list[str]) -> int | None:
+    """LLVM frames each block of inline assembly with two comments; one without the other is a damaged file."""
+    begun: int | None = None
+    marks = [(number, line) for number, line in enumerate(lines, 1) if line.endswith(" inline asm")]
+    for number, line in marks:
+        mark = line.strip()
+        if mark == _BEGIN:
+            if begun is not None:
+                return begun
+            begun = number
+        elif mark == _END:
+            begun = None
+    return begun

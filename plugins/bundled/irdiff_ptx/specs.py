@@ -37,7 +37,7 @@ def _tally(
 
 _WIDTH = (
     "Keys are bytes that one thread moves in one access: vector length times element size, from the opcode "
-    f"({_ISA}, 9.7.9 \"ld\", \"st\"); generic addresses and asynchronous copies are not in it."
+    f'({_ISA}, 9.7.9 "ld", "st"); generic addresses and asynchronous copies are not in it.'
 )
 
 COUNTED = (
@@ -77,17 +77,30 @@ COUNTED = (
         group="memory",
     ),
     _tally(
-        "shared_loads", "shared loads by bytes per thread", _WIDTH, unit="accesses", better="higher", by_key=True, group="memory"
+        "shared_loads",
+        "shared loads by bytes per thread",
+        _WIDTH,
+        unit="accesses",
+        better="higher",
+        by_key=True,
+        group="memory",
     ),
     _tally(
-        "shared_stores", "shared stores by bytes per thread", _WIDTH, unit="accesses", better="higher", by_key=True, group="memory"
+        "shared_stores",
+        "shared stores by bytes per thread",
+        _WIDTH,
+        unit="accesses",
+        better="higher",
+        by_key=True,
+        group="memory",
     ),
     _tally(
         "async_copies",
         "asynchronous copies",
-        f"`cp.async.cg 16`: cache operator and bytes per thread, then `src-size` where a source size is given (fewer bytes are read, the "
-        "rest is zero: a masked copy), `ignore-src` for a predicate, and cache hints; the copies of 16 bytes "
-        f"are all keys that begin with `cp.async.cg 16`. Bulk and tensor copies by opcode ({_ISA}, 9.7.9.25 to 9.7.9.27).",
+        "`cp.async.cg 16`: cache operator and bytes per thread, then `src-size` where a source size is given "
+        "(fewer bytes are read, the rest is zero: a masked copy), `ignore-src` for a predicate, and cache "
+        "hints; the copies of 16 bytes are all keys that begin with `cp.async.cg 16`. Bulk and tensor copies by opcode "
+        f'({_ISA}, 9.7.9 "cp.async", "cp.async.bulk").',
         unit="copies",
         group="asynchronous",
         comparable_when=_ARCH,
@@ -95,8 +108,8 @@ COUNTED = (
     _tally(
         "async_waits",
         "waits for asynchronous work",
-        f"cp.async.wait_group and wgmma.wait_group with how many groups may stay pending, bulk waits, mbarrier.try_wait and "
-        f"test_wait, tcgen05.wait ({_ISA}, 9.7.9.25, 9.7.13.15, 9.7.15.7, 9.7.16.8).",
+        "cp.async.wait_group and wgmma.wait_group with how many groups may stay pending, bulk waits, "
+        f"mbarrier.try_wait and test_wait, tcgen05.wait ({_ISA}, 9.7.9, 9.7.13, 9.7.15, 9.7.16).",
         unit="waits",
         group="asynchronous",
         comparable_when=_ARCH,
@@ -104,7 +117,8 @@ COUNTED = (
     _tally(
         "matrix_moves",
         "matrix moves",
-        f"ldmatrix, stmatrix, movmatrix, wmma.load and store, tcgen05.ld, st and cp by full opcode ({_ISA}, 9.7.14.5, 9.7.16).",
+        "ldmatrix, stmatrix, movmatrix, wmma.load and store, tcgen05.ld, st and cp by full opcode "
+        f"({_ISA}, 9.7.14, 9.7.16).",
         group="tensor",
         comparable_when=_ARCH,
     ),
@@ -123,14 +137,17 @@ COUNTED = (
         role="contraction",
         group="arithmetic",
     ),
-    _tally("conversions", "conversions", f"cvt by full opcode ({_ISA}, 9.7.9.21).", group="arithmetic"),
+    _tally("conversions", "conversions", f"cvt by full opcode ({_ISA}, 9.7.9).", group="arithmetic"),
     _tally(
-        "atomics", "atomic operations", f"atom and red by full opcode ({_ISA}, 9.7.13.8 and 9.7.13.10).", group="synchronisation"
+        "atomics",
+        "atomic operations",
+        f"atom and red by full opcode ({_ISA}, 9.7.13).",
+        group="synchronisation",
     ),
     _tally(
         "packing",
         "packing and unpacking of registers",
-        f"mov between one wide register and a group ({_ISA}, 9.7.9.2 \"mov\": `pack`, `unpack`), and prmt.",
+        f'mov between one wide register and a group ({_ISA}, 9.7.9 "mov": `pack`, `unpack`), and prmt.',
         group="arithmetic",
     ),
 )
@@ -151,7 +168,7 @@ DECLARED = (
         kind="sequence",
         unit="parameters",
         group="header",
-        doc=f"Type, space and alignment of each parameter of the entry, in order ({_ISA}, 5.1.6 and 11.2.1).",
+        doc=f"Type, space and alignment of each parameter of the entry, in order ({_ISA}, 5.1.6 and 11.2).",
     ),
     FactSpec(
         id="ptx.launch_bounds",
@@ -169,7 +186,7 @@ DECLARED = (
         unit="names",
         group="header",
         comparable_when=_ARCH,
-        doc=f"Names that `.reg` declares, by type ({_ISA}, 5.4.1): a namespace without limit, never comparable with "
+        doc=f"Names that `.reg` declares, by type ({_ISA}, 5.4): a namespace without limit, never comparable with "
         "physical registers. `%r<196>` declares 196.",
     ),
     FactSpec(
@@ -179,7 +196,8 @@ DECLARED = (
         unit="B",
         better="lower",
         group="memory",
-        doc=f"Bytes of `.local` variables per thread ({_ISA}, 5.1.5): arrays that did not fit registers. Spills come later, in ptxas.",
+        doc=f"Bytes of `.local` variables per thread ({_ISA}, 5.1.5): arrays that did not fit "
+        "registers. Spills come later, in ptxas.",
     ),
 )
 

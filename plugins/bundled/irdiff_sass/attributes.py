@@ -12,6 +12,7 @@ import struct
 import msgspec
 
 from irdiff.api import ParseError
+from irdiff_sass.elf import REBUILD
 
 PARAMETER_BANK = 0x0A
 EXTERNS = 0x0F
@@ -69,7 +70,7 @@ def read_records(data: bytes, start: int, size: int) -> tuple[Record, ...]:
     place, end = start, start + size
     while place < end:
         if place + 4 > end:
-            raise ParseError("an attribute record is cut off", offset=place)
+            raise ParseError("an attribute record is cut off", offset=place, hint=REBUILD)
         form, tag = data[place], data[place + 1]
         if form in (1, 2, 3):
             payload, step = data[place + 2 : place + 4], 4
@@ -77,9 +78,9 @@ def read_records(data: bytes, start: int, size: int) -> tuple[Record, ...]:
             length = struct.unpack_from("<H", data, place + 2)[0]
             payload, step = data[place + 4 : place + 4 + length], 4 + (length + 3) // 4 * 4
             if place + 4 + length > end:
-                raise ParseError(f"an attribute record claims {length:,} bytes", offset=place)
+                raise ParseError(f"an attribute record claims {length:,} bytes", offset=place, hint=REBUILD)
         else:
-            raise ParseError(f"an attribute record has the unknown format {form}", offset=place)
+            raise ParseError(f"an attribute record has the unknown format {form}", offset=place, hint=REBUILD)
         records.append(Record(tag=tag, format=form, payload=payload, place=place))
         place += step
     return tuple(records)

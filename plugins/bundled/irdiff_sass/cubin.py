@@ -15,7 +15,7 @@ import msgspec
 from irdiff.api import ParseError
 from irdiff_sass import attributes
 from irdiff_sass.attributes import Record, read_records
-from irdiff_sass.elf import FUNCTION, Elf, Section, read_elf
+from irdiff_sass.elf import FUNCTION, REBUILD, Elf, Section, read_elf
 
 FUNCTION_LIMIT = 4096
 """Functions in one cubin; more are refused."""
@@ -76,6 +76,8 @@ class Cubin(msgspec.Struct, frozen=True, kw_only=True):
     ptxas: str | None
     """Version of the assembler: two numbers in ABI 7, three in ABI 8."""
     codes: tuple[Code, ...]
+    roles: dict[int, str]
+    """Role of the code by number of its section."""
     functions: tuple[Function, ...]
     shared_records: tuple[Record, ...]
     """Records of ``.nv.info``, which name functions by symbol."""
@@ -107,8 +109,11 @@ def read_cubin(data: bytes) -> Cubin:
     texts = [section for section in elf.sections if section.name.startswith(".text.") and section.size]
     if not texts:
         raise ParseError("holds no code", offset=0, hint="compile the kernel again")
-    shared_section = elf.named(".nv.info")
-    shared_records = _records(elf, shared_section)
+    if len(texts) > FUNCTION_LIMIT:
+        raise ParseError(f"claims {len(texts)} sections of code", offset=texts[0].offset, hint=REBUILD)
+    if len({section.name for section in texts}) < len(texts):
+        raise ParseError("two sections of code have one name", offset=texts[0].offset, hint=REBUILD)
+    shared_records = _records(elf, elf.named(".nv.info"))
     numbers = {symbol: index for index, symbol in elf.symbols_of(FUNCTION, FUNCTION_LIMIT)}
     entries = {symbol.section for symbol in numbers if symbol.other & ENTRY_FLAG}
     if not numbers:  # nothing says what is a kernel: each section counts as one
@@ -143,6 +148,7 @@ def read_cubin(data: bytes) -> Cubin:
         accelerated=_accelerated(elf),
         ptxas=_assembler(elf),
         codes=codes,
+        roles=roles,
         functions=tuple(functions),
         shared_records=shared_records,
     )

@@ -55,6 +55,8 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     link: int
     info: int
+    entry_size: int
+    """Bytes of one entry of a table; 0 for other sections."""
 
 
 class Symbol(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,6 +82,9 @@ class Elf(msgspec.Struct, frozen=True, kw_only=True):
     flags: int
     sections: tuple[Section, ...]
     """All sections but the copies; ``index`` is the number in the file."""
+    by_index: dict[int, Section]
+    symbols: Section | None
+    """The symbol table."""
     copies: tuple[Section, ...] = ()
     """Sections in the file's second encoding."""
 
@@ -93,24 +98,20 @@ class Elf(msgspec.Struct, frozen=True, kw_only=True):
         """The first section of that name."""
         return next((section for section in self.sections if section.name == name), None)
 
-    def symbol_table(self) -> Section | None:
-        """The section that holds the symbols."""
-        return next((section for section in self.sections if section.kind == SYMTAB), None)
-
     def symbol(self, index: int) -> Symbol | None:
         """A symbol by number, or ``None`` where there is none; its name is read only now."""
-        table = self.symbol_table()
+        table = self.symbols
         if table is None or not 0 <= index < table.size // SYMBOL_SIZE:
             return None
         place = table.offset + index * SYMBOL_SIZE
         name, info, other, section, value, size = struct.unpack_from("<IBBHQQ", self.data, place)
-        strings = next((each for each in self.sections if each.index == table.link), None)
+        strings = self.by_index.get(table.link)
         text = "" if strings is None else _name(self.data, strings, name, place)
         return Symbol(name=text, kind=info & 15, other=other, section=section, value=value, size=size)
 
     def symbols_of(self, kind: int, limit: int) -> tuple[tuple[int, Symbol], ...]:
         """(number, symbol) of one kind. Raises ParseError where there are more than ``limit``."""
-        table = self.symbol_table()
+        table = self.symbols
         if table is None:
             return ()
         content = self.content(table)[: table.size // SYMBOL_SIZE * SYMBOL_SIZE]
@@ -123,8 +124,16 @@ class Elf(msgspec.Struct, frozen=True, kw_only=True):
             raise ParseError(
                 f"claims {len(numbers):,} symbols of one kind", offset=table.offset, hint=REBUILD
             )
-        found = ((index, self.symbol(index)) for index in numbers)
-        return tuple((index, symbol) for index, symbol in found if symbol is not None)
+        found = []
+        room = _name_room(self.data)
+        for index in numbers:
+            symbol = self.symbol(index)
+            if symbol is not None:
+                room -= len(symbol.name)
+                found.append((index, symbol))
+            if room < 0:
+                raise ParseError("its names are longer than the file", offset=table.offset, hint=REBUILD)
+        return tuple(found)
 
     def relocations(self, section: Section) -> Iterator[tuple[int, int, int, int]]:
         """(offset, type, symbol, addend) of each entry of a relocation section."""
@@ -159,21 +168,41 @@ def read_elf(data: bytes) -> Elf:
         raise ParseError(
             f"cut off at byte {len(data)} (section headers missing)", offset=len(data), hint=REBUILD
         )
-    raw = [struct.unpack_from("<IIQQQQII", data, table + index * SECTION_SIZE) for index in range(count)]
+    raw = [struct.unpack_from("<IIQQQQII8xQ", data, table + index * SECTION_SIZE) for index in range(count)]
     if names >= count:
         raise ParseError(f"names its section names in section {names} of {count}", offset=62, hint=REBUILD)
     strings = _section(names, raw[names], "")
     _check_extent(strings, table, len(data))
-    everything = [
-        _section(index, header, _name(data, strings, header[0], table + index * SECTION_SIZE))
-        for index, header in enumerate(raw)
-    ]
+    everything = []
+    room = _name_room(data)
+    for index, header in enumerate(raw):
+        name = _name(data, strings, header[0], table + index * SECTION_SIZE)
+        everything.append(_section(index, header, name))
+        room -= len(name)
+        if room < 0:
+            raise ParseError("its names are longer than the file", offset=strings.offset, hint=REBUILD)
     sections = tuple(section for section in everything if not section.name.startswith(COPIES))
     copies = tuple(section for section in everything if section.name.startswith(COPIES))
     for section in sections:
         _check_extent(section, table, len(data))
     _check_overlap(sections, table)
-    return Elf(data=data, abi=data[8], version=version, flags=flags, sections=sections, copies=copies)
+    symbols = next((section for section in sections if section.kind == SYMTAB), None)
+    if symbols is not None and symbols.entry_size != SYMBOL_SIZE:
+        raise ParseError(
+            f"claims symbols of {symbols.entry_size} bytes, not {SYMBOL_SIZE}",
+            offset=table + symbols.index * SECTION_SIZE,
+            hint=REBUILD,
+        )
+    return Elf(
+        data=data,
+        abi=data[8],
+        version=version,
+        flags=flags,
+        sections=sections,
+        by_index={section.index: section for section in sections},
+        symbols=symbols,
+        copies=copies,
+    )
 
 
 def _check_kind(data: bytes) -> None:
@@ -181,7 +210,7 @@ def _check_kind(data: bytes) -> None:
         raise ParseError("is empty", offset=0, hint=REBUILD)
     if data[:4] in FATBIN_MAGICS:
         raise ParseError("is a fat binary, which holds several cubins", offset=0, hint=EXTRACT)
-    if data[:4] != b"\x7fELF":
+    if not b"\x7fELF".startswith(data[:4]):
         raise ParseError("is not an ELF file", offset=0, hint=REBUILD)
     if len(data) < HEADER_SIZE:
         raise ParseError(
@@ -204,8 +233,8 @@ def _refuse_machine(machine: int) -> NoReturn:
     raise ParseError(f"is an ELF file for machine {machine}, not CUDA's 190", offset=18, hint=REBUILD)
 
 
-Header = tuple[int, int, int, int, int, int, int, int]
-"""name, type, flags, address, offset, size, link, info"""
+Header = tuple[int, int, int, int, int, int, int, int, int]
+"""name, type, flags, address, offset, size, link, info, bytes of an entry"""
 
 
 def _section(index: int, header: Header, name: str) -> Section:
@@ -218,6 +247,7 @@ def _section(index: int, header: Header, name: str) -> Section:
         size=header[5],
         link=header[6],
         info=header[7],
+        entry_size=header[8],
     )
 
 
@@ -250,6 +280,11 @@ def _check_overlap(sections: Sequence[Section], table: int) -> None:
                 f"section {index} lies over another one", offset=table + index * SECTION_SIZE, hint=REBUILD
             )
         end = stop
+
+
+def _name_room(data: bytes) -> int:
+    """Characters that all names of a table may have together: many can share one long string of the file."""
+    return len(data) + (1 << 20)
 
 
 def _name(data: bytes, strings: Section, offset: int, place: int) -> str:

@@ -61,6 +61,9 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return int(last, 16) if PLACE.fullmatch(last) else None
 
 
+LONGEST = 4096
+"""Characters; a longer statement is no instruction."""
+
 PLACE = re.compile(r"0x[0-9a-f]{1,12}")
 STATEMENT = re.compile(r"(?:(@!?U?P[0-9T]+)\s+)?([A-Z][A-Z0-9_]*(?:\.[A-Za-z0-9_]+)*)(?:\s+(.*))?")
 ANNOTATION = re.compile(r"\(\*[^*]*\*\)")
@@ -72,19 +75,19 @@ def read_statement(
 ) -> Instruction | None:
     """An instruction from its text without address and semicolon; ``None`` for something else.
 
-    Places in the code that lie from ``base`` on, ``length`` bytes, are made relative to ``base``; a call of a
-    function elsewhere keeps what is written, with its distance.
+    With a ``length``, places in the code are made relative to ``base``; one outside of its ``length`` bytes is
+    written as ``outside`` and its distance.
     """
     if "(*" in text:
         text = ANNOTATION.sub("", text)
     if " &" in text or " ?" in text:
         text = RAW_CONTROL.sub("", text)
-    found = STATEMENT.fullmatch(text.strip())
+    found = STATEMENT.fullmatch(text.strip()) if len(text) <= LONGEST else None
     if found is None:
         return None
     predicate, opcode, rest = found.group(1) or "", found.group(2), found.group(3) or ""
     operands = split_operands(rest) if rest else ()
-    if operands and base and opcode.partition(".")[0] in BRANCHES:
+    if operands and length and opcode.partition(".")[0] in BRANCHES:
         operands = (*operands[:-1], _relative(operands[-1], base, length))
     return Instruction(
         address=address, predicate=predicate, opcode=opcode, operands=operands, control=control
@@ -118,16 +121,15 @@ def split_operands(text: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-REGISTER = (
-    r"(?:R\d{1,3}|RZ|UR\d{1,3}|URZ|P\d|PT|UP\d|UPT|B\d{1,2}|SB\d|gsb\d|SRZ|PR|UPR|R?SR\d*|SR_?[A-Za-z0-9_.]+)"
-)
+REGISTER = r"(?:R\d{1,3}|RZ|UR\d{1,3}|URZ|P\d|PT|UP\d|UPT|B\d{1,2}|SB\d|gsb\d|SRZ|PR|UPR|SR_?[A-Za-z0-9_]+)"
 NUMBER = r"(?:0x[0-9a-f]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?|[+-]?INF|[+-]?[QS]NAN)"
-PLAIN = rf"[-+~!|]*(?:{REGISTER}|{NUMBER})(?:\.[A-Za-z0-9_]+)*\|?(?:\.[A-Za-z0-9_]+)*"
+MODIFIERS = r"(?:\.[A-Za-z0-9_]+)*(?:\|(?:\.[A-Za-z0-9_]+)*)?"
+PLAIN = rf"[-+~!|]*(?:{REGISTER}|{NUMBER}){MODIFIERS}"
 BRACKET = r"\[[A-Za-z0-9_.+\-~!|]*\]"
 OPERAND = re.compile(
     rf"{PLAIN}"
     rf"|[-~!|]*(?:c|cx|ux|a|desc|gdesc|tmem|idesc|tdesc|x|l|g|s)?{BRACKET}(?:{BRACKET})*"
-    rf"(?:\.[A-Za-z0-9_]+)*\|?(?:\.[A-Za-z0-9_]+)*"
+    rf"{MODIFIERS}"
     r"|\{[0-9, ]*\}"
     rf"|(?:{PLAIN} )?(?:0x[0-9a-f]+|outside[+-]0x[0-9a-f]+|-0x[0-9a-f]+|LBB\d+)"
 )

@@ -8,7 +8,6 @@ instructions that reach the branch without passing it; they need not be contiguo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import msgspec
 
@@ -16,6 +15,12 @@ from irdiff_sass.instructions import Instruction
 
 LOOP_LIMIT = 256
 """Loops in one section; more are not told apart."""
+
+PASS_LIMIT = 64
+"""Passes until dominators must be found; code of a compiler needs two or three."""
+
+GOING = frozenset({"BRA", "JMP", "WARPSYNC"})
+"""Families that can go to the place they name, and no further than their warp."""
 
 Graph = list[list[int]]
 
@@ -32,7 +37,7 @@ class Loop(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_loops(code: Sequence[Instruction], labels: dict[int, int]) -> tuple[Loop, ...]:
-    """The loops of one section, in order of their headers; empty where there are more than ``LOOP_LIMIT``.
+    """The loops of one section, in order of their headers; empty where they are beyond the limits.
 
     ``labels`` maps a place that a branch names to an index into ``code``. The guard behind a kernel's end, a
     branch to itself, is no loop.
@@ -42,10 +47,13 @@ def find_loops(code: Sequence[Instruction], labels: dict[int, int]) -> tuple[Loo
         return ()
     order = _reverse_postorder(graph, roots)
     dominators = _dominators(graph, order, roots)
+    if dominators is None:
+        return ()
+    spans = _spans(dominators, order)
     backs: dict[int, list[int]] = {}
     for block in order:
         for successor in graph[block]:
-            if _dominates(dominators, successor, block):
+            if spans[successor][0] <= spans[block][0] < spans[successor][1]:
                 backs.setdefault(successor, []).append(block)
     guards = {head for head, tails in backs.items() if _is_guard(code, starts, head, tails)}
     heads = sorted((head for head in backs if head not in guards), key=lambda head: starts[head])
@@ -100,38 +108,28 @@ def _blocks(code: Sequence[Instruction], labels: dict[int, int]) -> tuple[list[i
     """(first instruction of each block, successors by block, blocks that are entered from outside)."""
     if not code:
         return [], [], []
-    targets: dict[int, int] = {}
-    leaders = {0}
+    jumps: dict[int, int] = {}
     called = {0}
+    leaders = {0}
     for index, instruction in enumerate(code):
-        place = instruction.target
-        if place is None or place not in labels or not instruction.executes:
-            if _ends(instruction) and index + 1 < len(code):
-                leaders.add(index + 1)
-            continue
-        if instruction.family in ("CALL", "LEPC"):
+        place = instruction.target if instruction.executes else None
+        if place is not None and place in labels:
             if instruction.family == "CALL":
                 called.add(labels[place])
-                leaders.add(labels[place])
-        elif instruction.family in ("BRA", "JMP", "WARPSYNC"):
-            targets[index] = labels[place]
-            leaders.add(labels[place])
-            if index + 1 < len(code):
-                leaders.add(index + 1)
-        elif _ends(instruction) and index + 1 < len(code):
+            elif instruction.family in GOING:
+                jumps[index] = labels[place]
+        if index in jumps or _ends(instruction):
             leaders.add(index + 1)
+    leaders |= called | set(jumps.values())
+    leaders.discard(len(code))
     starts = sorted(leaders)
     number = {start: block for block, start in enumerate(starts)}
     graph: Graph = []
-    for start, stop in pairwise([*starts, len(code)]):
-        last = stop - 1
-        successors = []
-        if last in targets:
-            successors.append(number[targets[last]])
-        if not _ends(code[last]) and stop < len(code):
+    for stop in [*starts[1:], len(code)]:
+        successors = [] if stop - 1 not in jumps else [number[jumps[stop - 1]]]
+        if stop < len(code) and not _ends(code[stop - 1]):
             successors.append(number[stop])
-        graph.append(list(dict.fromkeys(successors)))
-        del start
+        graph.append(successors)
     return starts, graph, sorted(number[index] for index in called)
 
 
@@ -151,8 +149,10 @@ def _reverse_postorder(graph: Graph, roots: list[int]) -> list[int]:
     return order[::-1]
 
 
-def _dominators(graph: Graph, order: list[int], roots: list[int]) -> dict[int, int]:
+def _dominators(graph: Graph, order: list[int], roots: list[int]) -> dict[int, int] | None:
     """Immediate dominator of each reachable block; -1, a block before all roots, dominates them.
+
+    ``None`` where ``PASS_LIMIT`` passes do not find them.
 
     The iterative algorithm of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
     """
@@ -161,8 +161,7 @@ def _dominators(graph: Graph, order: list[int], roots: list[int]) -> dict[int, i
     before = _reversed(graph)
     known: dict[int, int] = {-1: -1} | dict.fromkeys(roots, -1)
     rooted = set(roots)
-    moving = True
-    while moving:
+    for _ in range(PASS_LIMIT):
         moving = False
         for block in order:
             if block in rooted:
@@ -174,7 +173,9 @@ def _dominators(graph: Graph, order: list[int], roots: list[int]) -> dict[int, i
             if found is not None and known.get(block) != found:
                 known[block] = found
                 moving = True
-    return known
+        if not moving:
+            return known
+    return None
 
 
 def _meet(known: dict[int, int], position: dict[int, int], one: int, other: int) -> int:
@@ -186,10 +187,24 @@ def _meet(known: dict[int, int], position: dict[int, int], one: int, other: int)
     return one
 
 
-def _dominates(known: dict[int, int], head: int, block: int) -> bool:
-    while block not in (head, -1):
-        block = known[block]
-    return block == head
+def _spans(dominators: dict[int, int], order: list[int]) -> dict[int, tuple[int, int]]:
+    """Numbers of each block in a walk of the dominator tree: one dominates another if its span holds it."""
+    children: dict[int, list[int]] = {}
+    for block in order:
+        children.setdefault(dominators[block], []).append(block)
+    first: dict[int, int] = {}
+    spans: dict[int, tuple[int, int]] = {}
+    stack = [(-1, iter(children.get(-1, ())))]
+    while stack:
+        block, following = stack[-1]
+        child = next(following, None)
+        if child is None:
+            spans[block] = (first.get(block, 0), len(first))
+            stack.pop()
+        else:
+            first[child] = len(first)
+            stack.append((child, iter(children.get(child, ()))))
+    return spans
 
 
 def _reversed(graph: Graph) -> Graph:

@@ -1,0 +1,119 @@
+"""Generate docs/reference from the types, the hook specifications and the registry; ``--check`` only compares."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+
+from irdiff import hookspecs
+from irdiff.cli.exit_codes import Exit
+from irdiff.model.codec import schema_text
+from irdiff.model.report import Report, Show
+from irdiff.plugins import load_plugins
+from irdiff.registry import Registry
+
+FOLDER = Path(__file__).parent / "reference"
+
+
+def main() -> int:
+    """Write the files, or with ``--check`` name those that are not up to date (exit 1)."""
+    check = "--check" in sys.argv[1:]
+    stale = []
+    for name, text in sorted(references().items()):
+        path = FOLDER / name
+        if path.exists() and path.read_bytes() == text:
+            continue
+        stale.append(name)
+        if not check:
+            FOLDER.mkdir(exist_ok=True)
+            path.write_bytes(text)
+    if check and stale:
+        sys.stderr.write(f"not up to date: {', '.join(stale)}; run make docs\n")
+    return int(check and bool(stale))
+
+
+def references() -> dict[str, bytes]:
+    """File name to content."""
+    registry = load_plugins(external=False)
+    return {
+        "report.schema.json": schema_text(Report),
+        "show.schema.json": schema_text(Show),
+        "facts.md": facts(registry).encode(),
+        "normalisations.md": normalisations(registry).encode(),
+        "hooks.md": hooks().encode(),
+        "exit-codes.md": exit_codes().encode(),
+    }
+
+
+def facts(registry: Registry) -> str:
+    """Every fact, grouped by what it comes from."""
+    lines = [
+        "# Facts",
+        "",
+        "Generated from the registry. ↓ lower is better, ↑ higher is better, · neutral.",
+        "",
+    ]
+    arrows = {"lower": "↓", "higher": "↑", "neutral": "·"}
+    groups = [(stage.id, stage.title, stage.facts) for stage in registry.stages]
+    groups += [(derived.id, "over several stages", derived.facts) for derived in registry.derived]
+    for name, title, specs in groups:
+        lines += [f"## {name}: {title}", ""]
+        for spec in specs:
+            notes = [spec.kind, spec.unit, arrows[spec.better]]
+            notes += [f"role {spec.role}"] if spec.role else []
+            notes += ["estimate"] if spec.exactness == "estimate" else []
+            notes += ["provenance"] if spec.provenance else []
+            notes += (
+                [f"comparable when {' and '.join(spec.comparable_when)} agree"]
+                if spec.comparable_when
+                else []
+            )
+            lines += [f"**`{spec.id}`** {spec.title} ({', '.join(note for note in notes if note)}).", ""]
+            lines += [spec.doc, ""] if spec.doc else []
+    return "\n".join(lines)
+
+
+def normalisations(registry: Registry) -> str:
+    """Every normalisation of every stage."""
+    lines = [
+        "# Normalisations",
+        "",
+        "What `irdiff` folds before it compares; `--no-normalize NAME` switches one off.",
+        "",
+    ]
+    for stage in registry.stages:
+        if stage.normalizations:
+            lines += [f"## {stage.id}", ""]
+            lines += [f"- **`{rule.id}`** ({rule.title}): {rule.doc}" for rule in stage.normalizations]
+            lines.append("")
+    return "\n".join(lines)
+
+
+def hooks() -> str:
+    """Every hook with its signature."""
+    lines = [
+        "# Hooks",
+        "",
+        "A plugin implements some of these and marks each with `irdiff.api.hookimpl`.",
+        "",
+    ]
+    for name, function in vars(hookspecs).items():
+        if name.startswith("irdiff_") and callable(function):
+            lines += [f"## `{name}{inspect.signature(function)}`", "", inspect.getdoc(function) or "", ""]
+    return "\n".join(lines)
+
+
+def exit_codes() -> str:
+    """The table of exit codes, each with the sentence beside it in the source."""
+    source = inspect.getsource(Exit).splitlines()
+    lines = ["# Exit codes", "", "| code | meaning |", "|---|---|"]
+    for index, line in enumerate(source):
+        name, _, value = line.strip().partition(" = ")
+        if name in Exit.__members__ and value.isdecimal():
+            lines.append(f"| {value} | {source[index + 1].strip().strip(chr(34))} |")
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""Inline assembly inside LLVM IR calls: which instruction a block is there for."""
+
+from __future__ import annotations
+
+import re
+
+_HEAD = re.compile(r"(?:^|[\s)\]}>])asm(?: [a-z]+)* \Z")
+_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
+_OPCODE = re.compile(r"(?:@!?[$%\w]+\s+)?([A-Za-z_][\w.:]*)(?:\s+(.*))?\Z", re.DOTALL)
+_OPERAND = re.compile(r"\[[^\]]*\]|\{[^}]*\}|[^\s,\[\]{}]+")
+
+
+def asm_text(operands: str) -> str | None:
+    """The template of an ``asm`` call with its escapes decoded, or None where the call is no inline assembly."""
+    before, quote, after = operands.partition('"')
+    if not quote or _HEAD.search(before) is None:
+        return None
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), after.partition('"')[0])
+
+
+def asm_key(text: str) -> str:
+    """Opcode, with its width, of the first instruction that does the work.
+
+    Moves in front of it only set up its destination (Triton's masked load starts with ``mov.u32 $0, 0x0``);
+    they name the block where there is nothing else. The size operand of ``cp.async`` is added.
+    """
+    moves = ""
+    for line in text.split("\n"):
+        for statement in line.partition("//")[0].split(";"):
+            found = _OPCODE.match(statement.strip().lstrip("{} \t"))
+            if found is None or found[1].endswith(":"):
+                continue
+            opcode = found[1]
+            if opcode.startswith("mov."):
+                moves = moves or opcode
+                continue
+            return f"{opcode}{_copy_size(opcode, found[2] or '')}"
+    return moves or "(empty)"
+
+
+def _copy_size(opcode: str, operands: str) -> str:
+    if not opcode.startswith(("cp.async.ca.", "cp.async.cg.")):
+        return ""
+    parts = _OPERAND.findall(operands)
+    try:
+        return f" {int(parts[2][:20], 0)}"
+    except (IndexError, ValueError):
+        return ""

@@ -1,0 +1,229 @@
+"""The canonical form of LLVM IR: code that means the same is the same text.
+
+Invariant: each rule is a bijection of names inside one function or one file, or drops text that says
+nothing of what runs, or folds two spellings of one thing (:mod:`irdiff_llir.spelling`).
+"""
+
+from __future__ import annotations
+
+import re
+
+from irdiff.api import Artifact, Canonical, Context
+from irdiff_llir.erased import Erased
+from irdiff_llir.facts import module_of
+from irdiff_llir.metadata import Metadata, split_attachments
+from irdiff_llir.names import TOKEN, FunctionNames
+from irdiff_llir.reader import Item, Module
+from irdiff_llir.spelling import fold
+
+_GROUP = re.compile(r"attributes (#\d+) = (\{.*\})\s*\Z")
+_DECLARED_DEBUG = re.compile(r" !dbg (!\d+)(?= )")
+_DEBUG_CALL = re.compile(r"(?:tail )?call void @llvm\.dbg\.")
+_LAST = 1 << 60  # metadata nodes are listed after everything else, as LLVM does
+
+
+def canonical(artifact: Artifact, context: Context) -> Canonical:
+    """Equal code as equal text, with the line each line comes from. Raises ParseError where it is no LLVM IR."""
+    writer = _Writer(module_of(artifact, context), context)
+    writer.write_all()
+    return Canonical.of(
+        [text for _, _, text in writer.written],
+        places=[line for _, line, _ in writer.written],
+        erased=writer.erased.digests(),
+    )
+
+
+class _Writer:
+    """Writes a module line by line; ``written`` holds (sort key, line, text)."""
+
+    def __init__(self, module: Module, context: Context) -> None:
+        self.module = module
+        self.on = context.normalizes
+        self.erased = Erased()
+        self.written: list[tuple[int, int, str]] = []
+        self.metadata = Metadata(module)
+        self.groups = {
+            match[1]: match[2]
+            for _, kind, text in module.top
+            if kind == "attributes" and (match := _GROUP.match(text)) is not None
+        }
+        self.names = FunctionNames((), 0, frozenset())
+
+    def put(self, line: int, text: str, *, last: bool = False) -> None:
+        """Add a line; ``last`` lines follow all others in the order in which they are added."""
+        self.written.append((_LAST + len(self.written) if last else line, line, text))
+
+    def write_all(self) -> None:
+        """The whole file."""
+        types = frozenset(text.split(" ", 1)[0] for _, kind, text in self.module.top if kind == "%")
+        for line, kind, text in self.module.top:
+            self._top(line, kind, text)
+        for index, item in enumerate(self.module.items):
+            if item[2] == "{":
+                self._names_done()
+                self.names = FunctionNames(self.module.items, index, types)
+            self._item(item)
+        self._names_done()
+        self._comments()
+        self._named_metadata()
+        self.written.sort(key=lambda entry: entry[0])
+
+    def _names_done(self) -> None:
+        if self.on("value-names"):
+            self.erased.add("value-names", *self.names.values)
+        if self.on("block-labels"):
+            self.erased.add("block-labels", *self.names.labels)
+
+    def _top(self, line: int, kind: str, text: str) -> None:
+        text = text.strip()
+        if kind == "!":
+            return
+        if kind == "source_filename" or text.startswith("target datalayout"):
+            rule = "identity" if kind == "source_filename" else "datalayout"
+            if self.on(rule):
+                self.erased.add(rule, text)
+                return
+        elif kind == "attributes":
+            if self.on("attribute-groups"):
+                self.erased.add("attribute-groups", text.split(" = ")[0])
+            else:
+                self.put(line, text)
+            return
+        self.put(line, self._global(text, local=False))
+
+    def _global(self, text: str, *, local: bool) -> str:
+        """A line outside functions, or (``local``) a ``define`` line."""
+        debug = _DECLARED_DEBUG.search(text)
+        if debug is not None and self.on("source-lines"):
+            self.erased.add("source-lines", debug[1])
+            text = _DECLARED_DEBUG.sub("", text)
+        text, attached = split_attachments(text)
+        return self._with_attachments(self._text(text, local=local), attached)
+
+    def _item(self, item: Item) -> None:
+        line, _, opcode, operands = item
+        if opcode == "{":
+            self.put(line, self._global(operands, local=True))
+        elif opcode == "}":
+            self.put(line, "}")
+        elif opcode == ":":
+            self.put(
+                line, f"{self.names.label_definition(operands) if self.on('block-labels') else operands}:"
+            )
+        elif opcode == "#":
+            self._drop_debug(line, operands)
+        elif opcode == "?":
+            self.put(line, operands)
+        else:
+            self._instruction(line, item)
+
+    def _instruction(self, line: int, item: Item) -> None:
+        _, _, opcode, operands = item
+        text = self.module.lines[line - 1].strip()
+        if opcode == "switch" and text.endswith("["):
+            text = f"switch {' '.join(operands.split())}"
+        text, attached = split_attachments(text)
+        if _DEBUG_CALL.match(text):
+            self._drop_debug(line, text)
+            return
+        self.put(line, self._with_attachments(self._text(text, local=True), attached))
+
+    def _drop_debug(self, line: int, text: str) -> None:
+        if self.on("source-lines"):
+            self.erased.add("source-lines", text)
+        else:
+            self.put(line, text)
+
+    def _with_attachments(self, text: str, attached: list[tuple[str, str]]) -> str:
+        for name, node in attached:
+            if name == "dbg" and self.on("source-lines"):
+                self.erased.add("source-lines", node)
+            elif name == "dbg" or not self.on("metadata-numbers"):
+                text += f", !{name} {node}"
+            else:
+                text += f", !{name} {self.metadata.rename(node)}"
+        return text
+
+    def _text(self, text: str, *, local: bool) -> str:
+        if self.on("dialect-spelling"):
+            folded = fold(text)
+            if folded != text:
+                self.erased.add("dialect-spelling", text)
+                text = folded
+        return TOKEN.sub(self._local if local else self._shared, text)
+
+    def _local(self, found: re.Match[str]) -> str:
+        token = found.group()
+        if token[0] == "%":
+            kind, new = self.names.resolve(token)
+            return new if kind and self.on(kind) else token
+        return self._shared(found)
+
+    def _shared(self, found: re.Match[str]) -> str:
+        token = found.group()
+        if token[0] == "#" and self.on("attribute-groups"):
+            self.erased.add("attribute-groups", token)
+            return self.groups.get(token, token)
+        if token[0] == "!" and self.on("metadata-numbers"):
+            return self.metadata.rename(token)
+        return token
+
+    def _comments(self) -> None:
+        for number, line in enumerate(self.module.lines, 1):
+            text = line.strip()
+            if not text:
+                self._blank(number)
+                continue
+            mark = (
+                text
+                if text.startswith(";")
+                else line.partition(" ;")[2]
+                if line[0] not in " !" and " ;" in line
+                else ""
+            )
+            if not mark:
+                continue
+            rule = "identity" if mark.startswith("; ModuleID") else "comments"
+            if self.on(rule):
+                self.erased.add(rule, mark.strip())
+            else:
+                self.put(number, mark if mark.startswith(";") else f";{mark}")
+
+    def _blank(self, number: int) -> None:
+        if self.on("spacing"):
+            self.erased.add("spacing", "")
+        else:
+            self.put(number, "")
+
+    def _named_metadata(self) -> None:
+        """Named lists and the nodes that code and lists reach; debug information and identity go."""
+        for line, name, text in self.metadata.named:
+            rule = {"llvm.ident": "identity", "llvm.dbg.cu": "source-lines"}.get(name)
+            if rule is not None and self.on(rule):
+                nodes = self.metadata.flags(text) if name == "llvm.ident" else ((line, text),)
+                self.erased.add(rule, *(node for _, node in nodes))
+            elif name == "?":
+                self.put(line, text, last=True)
+            elif not self.on("metadata-numbers"):
+                self.put(line, f"!{name} = !{{{text}}}", last=True)
+            elif name == "llvm.module.flags":
+                for place, flag in self.metadata.flags(text):
+                    self.put(place or line, f"!{name}: {flag}", last=True)
+            else:
+                self.put(line, f"!{name} = !{{{self.metadata.rename(text)}}}", last=True)
+        self._nodes()
+
+    def _nodes(self) -> None:
+        if self.on("metadata-numbers"):
+            for line, text in self.metadata.reached():
+                self.put(line, text, last=True)
+            self.erased.add("metadata-numbers", *self.metadata.order)
+        else:
+            for number, (line, text) in self.metadata.nodes.items():
+                if not self.metadata.is_debug(number):
+                    self.put(line, f"!{number} = {text}", last=True)
+        for line, rule, text in self.metadata.debug_nodes():
+            if self.on(rule):
+                self.erased.add(rule, text)
+            else:
+                self.put(line, text, last=True)

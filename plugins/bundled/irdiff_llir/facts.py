@@ -1,0 +1,181 @@
+"""Counts what LLVM IR holds: the summary of the stage."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from irdiff.api import Artifact, Context, Coverage, Fact, Issue, Scope, Summary
+from irdiff_llir import opcodes
+from irdiff_llir.assembly import asm_key, asm_text
+from irdiff_llir.control import blocks_and_loops
+from irdiff_llir.kernel import kernel_fact
+from irdiff_llir.reader import Item, Module, read
+from irdiff_llir.specs import TALLIES
+from irdiff_llir.syntax import type_bytes
+
+MOST_UNKNOWN = 50
+"""Lines not understood that are listed."""
+LONGEST_OPCODE = 40
+
+Tally = dict[str, list[int]]
+
+_CALLEE = re.compile(r"@(\"[^\"]*\"|[-\w.$]+)\(")
+_LIBRARY = ("__nv_", "__ocml_", "__ockl_")
+_INLINED = re.compile(r"(__(?:nv|ocml|ockl)_\w+)\.exit\d*\Z")
+_SHARED = re.compile(
+    r"getelementptr (?:inbounds |nuw |nusw )*\(?([^,()]{1,80}), "
+    r"ptr addrspace\(3\) @global_smem, i(?:32|64) (-?\d{1,18})\b"
+)
+
+
+def module_of(artifact: Artifact, context: Context) -> Module:
+    """The items of an artifact, read once for summary and canonical form."""
+    return context.once("llir.module", lambda: read(artifact.read()))
+
+
+def summarize(artifact: Artifact, context: Context) -> Summary:
+    """Everything the LLVM IR says, in whole and for each loop. Raises ParseError where it is none."""
+    module = module_of(artifact, context)
+    items = module.items
+    whole = _tallies(items)
+    facts = [*kernel_fact(module), _shared_offsets(items), *_facts(whole, "")]
+    scopes: list[Scope] = []
+    blocks, loops = blocks_and_loops(items)
+    for loop in loops:
+        inside = [
+            item for block in sorted(loop.blocks) for item in items[blocks[block].start : blocks[block].end]
+        ]
+        places = [item[0] for item in inside]
+        scopes.append(Scope(id=loop.id, first=min(places, default=0), last=max(places, default=0)))
+        facts.extend(_facts(_tallies(inside), loop.id))
+    coverage = _coverage(module)
+    return Summary(
+        facts=tuple(facts), scopes=tuple(scopes), coverage=coverage, issues=tuple(_issues(module, coverage))
+    )
+
+
+def _tallies(items: Iterable[Item]) -> dict[str, Tally]:
+    """For each tally of the stage, the lines of each key."""
+    groups: dict[str, list[Item]] = {}
+    for item in items:
+        group = groups.get(item[2])
+        if group is None:
+            groups[item[2]] = [item]
+        else:
+            group.append(item)
+    tallies: dict[str, Tally] = {fact: {} for fact in TALLIES}
+    for line, _, _, name in groups.get(":", ()):
+        inlined = _INLINED.match(name)
+        if inlined is not None:
+            tallies["llir.libdevice"].setdefault(f"{inlined[1]} inlined", []).append(line)
+    for opcode, group in groups.items():
+        if opcode[0].isalpha() and len(opcode) <= LONGEST_OPCODE:
+            tallies["llir.opcodes"][opcode] = [item[0] for item in group]
+            _count_group(opcode, group, tallies)
+    return tallies
+
+
+def _count_group(opcode: str, group: list[Item], tallies: dict[str, Tally]) -> None:
+    """What the operands of all instructions with one opcode say."""
+    if opcode in opcodes.FLOATING:
+        for line, _, _, operands in group:
+            if flags := opcodes.fast_flags(operands):
+                tallies["llir.fast_math"].setdefault(f"{opcode} {flags}", []).append(line)
+    if opcode == "call":
+        for line, _, _, operands in group:
+            _call(line, operands, tallies)
+    elif opcode in opcodes.MEMORY:
+        for line, _, _, operands in group:
+            key = opcodes.access(opcode, operands)
+            if key is not None:
+                tallies["llir.memory"].setdefault(key, []).append(line)
+
+
+def _call(line: int, operands: str, tallies: dict[str, Tally]) -> None:
+    text = asm_text(operands)
+    if text is not None:
+        tallies["llir.inline_asm"].setdefault(asm_key(text), []).append(line)
+        return
+    found = _CALLEE.search(operands)
+    if found is None:
+        return
+    name = found[1].strip('"')
+    if name.startswith("llvm."):
+        tallies["llir.intrinsics"].setdefault(name, []).append(line)
+    elif name.startswith(_LIBRARY):
+        tallies["llir.libdevice"].setdefault(name, []).append(line)
+
+
+def _facts(tallies: dict[str, Tally], scope: str) -> Iterable[Fact]:
+    for fact in TALLIES:
+        tally = tallies[fact]
+        keys = sorted(tally)
+        guessed = fact == "llir.libdevice" and any(key.endswith(" inlined") for key in keys)
+        yield Fact(
+            id=fact,
+            value={key: len(tally[key]) for key in keys},
+            scope=scope,
+            evidence={key: tuple(sorted(tally[key])) for key in keys},
+            exactness="estimate" if guessed else None,
+        )
+
+
+def _shared_offsets(items: Iterable[Item]) -> Fact:
+    lines: Tally = {}
+    for line, _, opcode, operands in items:
+        if "@global_smem" not in operands:
+            continue
+        text = f"getelementptr {operands}" if opcode == "getelementptr" else operands
+        for kind, count in _SHARED.findall(text):
+            size = type_bytes(kind)
+            offset = int(count) * size if size is not None else 0
+            if offset:
+                lines.setdefault(str(offset), []).append(line)
+    keys = sorted(lines)
+    return Fact(
+        id="llir.shared_offsets", value=tuple(keys), evidence={key: tuple(lines[key]) for key in keys}
+    )
+
+
+def _coverage(module: Module) -> Coverage:
+    """Instructions and definitions understood; metadata is left out (it is not executed)."""
+    total = 0
+    unknown: list[tuple[int, str]] = []
+    for line, _, opcode, operands in module.items:
+        if opcode in (":", "}", "#"):
+            continue
+        total += 1
+        if opcode != "{" and not opcodes.is_understood(opcode, operands):
+            unknown.append((line, f"{opcode} {operands}"[:120] if opcode != "?" else operands[:120]))
+    for line, kind, text in module.top:
+        if kind == "!":
+            continue
+        total += 1
+        if kind == "?":
+            unknown.append((line, text[:120]))
+    unknown.sort()
+    return Coverage(understood=total - len(unknown), total=total, unknown=tuple(unknown[:MOST_UNKNOWN]))
+
+
+def _issues(module: Module, coverage: Coverage) -> Iterable[Issue]:
+    if module.truncated is not None:
+        yield Issue(
+            severity="error",
+            code="truncated",
+            message="the LLVM IR ends in the middle: a function or definition is not complete",
+            stage="llir",
+            line=module.truncated,
+            hint="compile the kernel again, or copy the file again",
+        )
+    missing = coverage.total - coverage.understood
+    if missing:
+        line, text = coverage.unknown[0]
+        yield Issue(
+            severity="warning",
+            code="not-understood",
+            message=f"{missing} of {coverage.total} lines not understood, the first: {text}",
+            stage="llir",
+            line=line,
+            hint="they are counted under their own names; a newer irdiff may know them",
+        )

@@ -1,0 +1,54 @@
+"""Spellings that changed between LLVM releases while the meaning did not.
+
+Each fold is certain: the same bits of a constant, or an attribute that LLVM renamed one to one.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+
+_FLOAT_BITS = re.compile(r"(?<![\w.])f0x([0-9A-Fa-f]{8})(?![0-9A-Fa-f])")
+_INFINITY = re.compile(r"(?<=[ \[(<])([+-])inf(?=[,\s)\]>]|\Z)")
+_NOCAPTURE = re.compile(
+    r"\bnocapture((?: (?:readonly|writeonly|readnone|returned|nonnull|noundef))*)(?= |,|\)|\Z)"
+)
+_STRING = re.compile(r"(\"[^\"]*\")")
+_NARROW = ("half", "bfloat", "fp128", "x86_fp80", "ppc_fp128")
+_CANDIDATES = ("f0x", "inf", "nocapture")
+
+
+def fold(text: str) -> str:
+    """The text as LLVM 20 spells it.
+
+    - ``f0x3F317218`` (LLVM 22: a float's own bits) is ``0x3FE62E4300000000`` (before: the bits of the
+      double with that value);
+    - ``+inf`` and ``-inf`` are the doubles' bits, on lines with no floating type but float and double;
+    - ``nocapture`` is ``captures(none)`` (LLVM 21), which is printed after ``readonly`` and the like.
+    """
+    if not any(candidate in text for candidate in _CANDIDATES):
+        return text
+    if '"' not in text:
+        return _fold_plain(text)
+    narrow = any(name in text for name in _NARROW)
+    return "".join(
+        part if part.startswith('"') else _fold_plain(part, narrow=narrow) for part in _STRING.split(text)
+    )
+
+
+def _fold_plain(text: str, *, narrow: bool = False) -> str:
+    text = _FLOAT_BITS.sub(lambda found: f"0x{_double_bits(int(found[1], 16)):016X}", text)
+    if not narrow and not any(name in text for name in _NARROW):
+        text = _INFINITY.sub(
+            lambda found: "0x7FF0000000000000" if found[1] == "+" else "0xFFF0000000000000", text
+        )
+    return _NOCAPTURE.sub(lambda found: f"{found[1].lstrip()} captures(none)".strip(), text)
+
+
+def _double_bits(bits: int) -> int:
+    """Bits of the double that equals the float with these bits; a NaN keeps its sign and payload."""
+    if bits & 0x7F800000 == 0x7F800000:
+        return (bits >> 31) << 63 | 0x7FF << 52 | (bits & 0x7FFFFF) << 29
+    value: float = struct.unpack("<f", struct.pack("<I", bits))[0]
+    double: int = struct.unpack("<Q", struct.pack("<d", value))[0]
+    return double

@@ -1,0 +1,23 @@
+"""Digests of what the canonical form takes away: equal digests mean that a rule explains nothing."""
+
+from __future__ import annotations
+
+import hashlib
+
+
+class Erased:
+    """Collects dropped text by normalisation."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, list[str]] = {}
+
+    def add(self, name: str, *texts: str) -> None:
+        """Text that the normalisation ``name`` took away."""
+        self._texts.setdefault(name, []).extend(texts)
+
+    def digests(self) -> dict[str, str]:
+        """Normalisation to digest, sorted by name."""
+        return {
+            name: hashlib.sha256("\0".join(texts).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+            for name, texts in sorted(self._texts.items())
+        }

@@ -1,0 +1,59 @@
+"""Counts facts for the whole kernel and for every loop at once, with the lines they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from irdiff.api import Fact
+from irdiff_mlir.program import Program
+
+
+class Tallies:
+    """Collects occurrences; a loop's scope also holds what happens in the loops inside it."""
+
+    def __init__(self, program: Program, facts: Iterable[str]) -> None:
+        """``facts``: ids of the tallies, so that one without an occurrence is reported as empty."""
+        scopes = ("", *(loop.scope for loop in program.loops))
+        self._around = {scope: _prefixes(scope) for scope in scopes}
+        self._lines: dict[str, dict[str, dict[str, list[int]]]] = {
+            fact: {scope: {} for scope in scopes} for fact in facts
+        }
+        self._program = program
+
+    def add(self, fact: str, key: str, operation: int) -> None:
+        """One occurrence of ``key`` at an operation (by index)."""
+        line = self._program.module.operations[operation].line
+        by_scope = self._lines[fact]
+        for scope in self._around[self._program.scopes[operation]]:
+            by_scope[scope].setdefault(key, []).append(line)
+
+    def tallies(self) -> list[Fact]:
+        """The tallies collected."""
+        return [
+            Fact(
+                id=fact,
+                value={key: len(keys[key]) for key in sorted(keys)},
+                scope=scope,
+                evidence={key: tuple(dict.fromkeys(keys[key])) for key in sorted(keys)},
+            )
+            for fact, by_scope in self._lines.items()
+            for scope, keys in by_scope.items()
+        ]
+
+    def count(self, fact: str, key: str = "") -> list[Fact]:
+        """One collected key as a count of its own; the fact is then no tally."""
+        by_scope = self._lines.pop(fact)
+        return [
+            Fact(
+                id=fact,
+                value=len(keys.get(key, ())),
+                scope=scope,
+                evidence={"": tuple(keys[key])} if key in keys else {},
+            )
+            for scope, keys in by_scope.items()
+        ]
+
+
+def _prefixes(scope: str) -> tuple[str, ...]:
+    parts = scope.split("/") if scope else []
+    return ("", *("/".join(parts[: count + 1]) for count in range(len(parts))))

@@ -1,0 +1,53 @@
+"""Registers the stage ``ttgir``."""
+
+from __future__ import annotations
+
+from irdiff.api import Artifact, Context, EntryInfo, StageSpec, Summary, hookimpl
+from irdiff_mlir import program, summary, tile
+from irdiff_mlir.canonical import NORMALIZATIONS, canonical
+from irdiff_mlir.tallies import Tallies
+from irdiff_ttgir import gpu, module, specs
+
+irdiff_api_version = 1
+
+
+def _summarize(artifact: Artifact, context: Context) -> Summary:
+    resolved = program.resolve(artifact, context)
+    tallies = Tallies(resolved, (*tile.tally_ids("ttgir"), *specs.TALLY_IDS, gpu.SYNC_LOADS))
+    tile.count("ttgir", resolved, tallies)
+    gpu.count(resolved, tallies)
+    counted = tallies.count(gpu.SYNC_LOADS)
+    return summary.summary(
+        resolved,
+        (
+            *module.facts(resolved),
+            *tallies.tallies(),
+            *counted,
+            *gpu.shared_bytes(resolved),
+            *tile.other_facts("ttgir", resolved),
+        ),
+    )
+
+
+def _expected(entry: EntryInfo) -> bool:
+    return entry.layout in ("cache", "dump")
+
+
+@hookimpl
+def irdiff_stages() -> tuple[StageSpec, ...]:
+    """The stage."""
+    return (
+        StageSpec(
+            id="ttgir",
+            title="Triton GPU IR",
+            suffixes=(".ttgir",),
+            facts=(*specs.MODULE, *tile.specs("ttgir", "tile program"), *specs.GPU),
+            summarize=_summarize,
+            canonical=canonical,
+            after=("ttir",),
+            produced_by="TTGIR passes",
+            version_facts=("meta.triton",),
+            normalizations=NORMALIZATIONS,
+            expected=_expected,
+        ),
+    )

@@ -1,0 +1,100 @@
+"""Cut, damaged and hostile PTX ends in a summary or a ParseError, quickly; what is missing is said."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import corpus
+import pytest
+from ptx.ptx_samples import canonical_of, fixture, kernel, summary_of
+
+from irdiff.api import ParseError
+from irdiff.damage import damage
+
+SMALL = fixture("3.6.0", "sm_90", "vector_add_kernel")
+
+
+def test_every_cut_inside_the_kernel_is_an_error_with_a_line_and_a_hint() -> None:
+    data = SMALL.encode()
+    end = data.index(b"\n}\n")
+    for length in range(data.index(b".target"), end, 41):
+        summary = summary_of(data[:length])
+        (issue,) = [issue for issue in summary.issues if issue.code == "truncated"]
+        assert issue.severity == "error"
+        assert issue.line is not None
+        assert 0 < issue.line <= data[:length].count(b"\n") + 1
+        assert issue.hint
+
+
+def test_a_cut_in_the_debug_sections_is_an_error_too() -> None:
+    start = SMALL.index(".debug_info")
+    assert any(issue.code == "truncated" for issue in summary_of(SMALL[: start + 300]).issues)
+
+
+def test_a_whole_file_is_not_called_truncated() -> None:
+    assert summary_of(SMALL).issues == ()
+    assert all(issue.severity == "note" for issue in summary_of(kernel("")).issues)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\n\n", b"\x7fELF\x02\x01\x01", b"module {\n}\n", b"\x00" * 4096, b"; ModuleID = 'x'\n"]
+)
+def test_what_is_no_ptx_is_a_parse_error(data: bytes) -> None:
+    for read in (summary_of, canonical_of):
+        with pytest.raises(ParseError, match="no PTX"):
+            read(data)
+
+
+def test_two_hundred_damaged_copies_are_read_quickly() -> None:
+    chance = random.Random(11)
+    started = time.process_time()
+    for _ in range(200):
+        _, broken = damage(SMALL.encode(), chance)
+        for read in (summary_of, canonical_of):
+            try:
+                read(broken)
+            except ParseError:
+                continue
+    assert time.process_time() - started < 20
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "\tadd.s32 " + "%r1, " * 40_000 + "%r1",
+        "\tadd.s32" + " " * 200_000 + "%r1, %r2",
+        "\tadd" + ".s32" * 100_000 + " %r1;",
+        "\tmov.b32 {" + "%r1, " * 40_000,
+        "{" * 50_000,
+        "}" * 50_000,
+        "a:" * 50_000,
+        "\t@" * 50_000,
+        '\t.pragma "' + "x" * 200_000,
+        "/*" * 50_000,
+        "\t.reg .b32 %r<" + "9" * 100_000 + ">;",
+        "\tbra L;\n" * 20_000,
+        "".join(f"L{number}:\n\tbra L{number};\n" for number in range(5_000)),
+        "".join(f"L{number}:\n" for number in range(2_000))
+        + "".join(f"\t@%p1 bra L{number};\n" for number in range(2_000)),
+    ],
+    ids=range(14),
+)
+def test_a_hostile_line_costs_little(line: str) -> None:
+    started = time.process_time()
+    summary_of(kernel(line))
+    canonical_of(kernel(line))
+    assert time.process_time() - started < 5
+
+
+def test_hostile_fixtures_are_read_with_a_warning_or_an_error() -> None:
+    names = [
+        path.name for path in sorted((corpus.FIXTURES / "hostile").iterdir()) if path.name.startswith("ptx-")
+    ]
+    assert names
+    for name in names:
+        for path in (corpus.FIXTURES / "hostile" / name).rglob("*.ptx"):
+            summary = summary_of(path.read_bytes())
+            assert all(len(text) <= 160 for _, text in summary.coverage.unknown)
+            if name != "ptx-long-line":
+                assert any(issue.severity != "note" for issue in summary.issues), name
