@@ -80,7 +80,7 @@ GuardedExplainer: TypeAlias = Callable[[KernelReport], "Explanation | PluginProb
 
 
 class Registry(msgspec.Struct, frozen=True, kw_only=True):
-    """What all plugins registered. Apart from ``report`` it is a SourceContext."""
+    """What all plugins registered. It is a StageLookup."""
 
     stages: tuple[StageSpec, ...]
     """In the order of the compiler: a stage comes behind every stage in its ``after``."""

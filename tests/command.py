@@ -23,7 +23,8 @@ class Result(NamedTuple):
 
 def irdiff(*arguments: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Result:
     """Call ``python -m irdiff`` without a terminal."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("IRDIFF_", "TRITON_", "COLUMNS"))}
+    ours = ("IRDIFF_", "TRITON_", "COLUMNS")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     done = subprocess.run(
         [sys.executable, "-m", "irdiff", *map(str, arguments)],
         capture_output=True,

@@ -163,7 +163,7 @@ class Comparer:
                     if reading.canonical is None
                 ),
             )
-        if old.canonical != new.canonical:
+        if old.canonical != new.canonical and not self._same_fingerprint(old, new):
             return StageReport(sameness="changed")
         titles = {rule.id: rule.title for rule in old.stage.normalizations}
         reasons = [
@@ -172,6 +172,19 @@ class Comparer:
             if old.erased.get(rule) != new.erased.get(rule)
         ]
         return StageReport(sameness="equivalent", reasons=tuple(reasons) or ("spelling",))
+
+    def _same_fingerprint(self, old: Reading, new: Reading) -> bool:
+        """Equal fingerprints prove machine code equal, even where one side could not be disassembled."""
+        found = [
+            {
+                fact.value
+                for fact in reading.summary.facts
+                if self._registry.facts[fact.id].role == FINGERPRINT
+            }
+            for reading in (old, new)
+            if reading.summary is not None
+        ]
+        return len(found) == 2 and found[0] == found[1] != set()
 
     def _unexplained(self, name: str, before: Kernel, after: Kernel) -> Change:
         """A change for a stage whose canonical form moved and no fact did, with the places of its hunks."""

@@ -9,21 +9,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TypeVar
 
 import msgspec
 
+from irdiff.engine.isolation import guarded
 from irdiff.engine.kernels import Kernel, KernelFactView, Reading
 from irdiff.engine.unclaimed import unclaimed_stage
-from irdiff.errors import IrdiffError, ParseError
 from irdiff.model.bundle import Artifact, Bundle
 from irdiff.model.facts import Fact
 from irdiff.model.issues import Issue
 from irdiff.model.specs import Context, EntryInfo, StageSpec, Toolbox
 from irdiff.model.summary import Canonical, Summary
 from irdiff.registry import Registry
-
-T = TypeVar("T")
 
 Progress = Callable[[int, int], None]
 """Called with (done, total) distinct contents."""
@@ -94,9 +91,7 @@ class Reader:
         stage = self._stage(artifact.stage)
         prepared, _ = self._prepare({(artifact.stage, artifact.sha256): artifact})
         context = self._context(prepared.get((artifact.stage, artifact.sha256)))
-        made = _guarded(
-            lambda: stage.canonical(artifact, context), Canonical, self._owner(stage.id), artifact
-        )
+        made = guarded(lambda: stage.canonical(artifact, context), Canonical, self._owner(stage.id), artifact)
         return made if isinstance(made, Canonical) else None
 
     def _stage(self, stage_id: str) -> StageSpec:
@@ -120,7 +115,7 @@ class Reader:
             artifacts = [artifact for (stage_id, _), artifact in distinct.items() if stage_id == stage.id]
             if stage.prepare is None or not artifacts:
                 continue
-            made = _guarded(
+            made = guarded(
                 lambda stage=stage, artifacts=artifacts: dict(stage.prepare(artifacts, self._tools)),  # type: ignore[misc]
                 dict,
                 self._owner(stage.id),
@@ -148,13 +143,13 @@ class Reader:
     ) -> Reading:
         context = self._context(prepared)
         owner = self._owner(stage.id)
-        summary = _guarded(lambda: stage.summarize(artifact, context), Summary, owner, artifact)
+        summary = guarded(lambda: stage.summarize(artifact, context), Summary, owner, artifact)
         if not isinstance(summary, Summary):
             return Reading(stage=stage, sha256=artifact.sha256, summary=None, issues=(summary,))
         issues = tuple(_placed(issue, artifact) for issue in summary.issues)
         if not canonical:
             return Reading(stage=stage, sha256=artifact.sha256, summary=summary, issues=issues)
-        made = _guarded(lambda: stage.canonical(artifact, context), Canonical, owner, artifact)
+        made = guarded(lambda: stage.canonical(artifact, context), Canonical, owner, artifact)
         if not isinstance(made, Canonical):
             return Reading(stage=stage, sha256=artifact.sha256, summary=summary, issues=(*issues, made))
         digest = hashlib.sha256(msgspec.json.encode(made.lines)).hexdigest()
@@ -225,15 +220,18 @@ class Reader:
             suffixes=frozenset(artifact.suffix for artifact in bundle.artifacts.values()),
         )
         missing: list[str] = []
-        issues: list[Issue] = [_unfinished(bundle)] if bundle.layout == "failed" else []
+        issues: list[Issue] = []
+        told = {issue.stage for issue in bundle.issues if issue.severity == "error"}
         for stage in self._registry.stages:
             if stage.id in bundle.artifacts:
                 continue
-            expected = _guarded(lambda stage=stage: stage.expected(entry), bool, self._owner(stage.id), None)  # type: ignore[misc]
+            expected = guarded(lambda stage=stage: stage.expected(entry), bool, self._owner(stage.id), None)  # type: ignore[misc]
             if isinstance(expected, Issue):
                 issues.append(expected)
             elif expected:
                 missing.append(stage.id)
+                if stage.id in told:
+                    continue
                 issues.append(
                     Issue(
                         severity="error",
@@ -253,46 +251,12 @@ class Reader:
         facts: list[Fact] = []
         issues: list[Issue] = []
         for spec in self._registry.derived:
-            made = _guarded(lambda spec=spec: tuple(spec.derive(view)), tuple, self._owner(spec.id), None)  # type: ignore[misc]
+            made = guarded(lambda spec=spec: tuple(spec.derive(view)), tuple, self._owner(spec.id), None)  # type: ignore[misc]
             if isinstance(made, Issue):
                 issues.append(made)
             else:
                 facts.extend(made)
         return tuple(facts), issues
-
-
-def _guarded(call: Callable[[], object], kind: type[T], owner: str, artifact: Artifact | None) -> T | Issue:
-    """Call into a plugin: its result, or the Issue that its exception or wrong type becomes, naming ``owner``."""
-    where = artifact.location if artifact else None
-    stage = artifact.stage if artifact else None
-    try:
-        made = call()
-        if not isinstance(made, kind):
-            raise TypeError(f"returned {type(made).__name__} where {kind.__name__} is due")
-    except ParseError as error:
-        return Issue(
-            severity="error",
-            code="unreadable",
-            message=error.message if error.offset is None else f"{error.message} (byte {error.offset})",
-            where=where,
-            stage=stage,
-            line=error.line,
-            hint=error.hint,
-        )
-    except IrdiffError as error:
-        return Issue(
-            severity="error", code="failed", message=error.message, where=where, stage=stage, hint=error.hint
-        )
-    except Exception as error:  # noqa: BLE001  # protects everything else from the plugin named in the message
-        return Issue(
-            severity="error",
-            code="plugin-error",
-            message=f"plugin {owner} failed: {type(error).__name__}: {error}",
-            where=where,
-            stage=stage,
-            hint="report it to the plugin's authors; IRDIFF_DISABLE_PLUGINS switches a plugin off",
-        )
-    return made
 
 
 def _placed(issue: Issue, artifact: Artifact) -> Issue:
@@ -307,17 +271,6 @@ def _contents(bundles: Sequence[Bundle]) -> frozenset[tuple[str, str]]:
             with suppress(OSError):  # what cannot be read is reported by ``read``
                 found.add((artifact.stage, artifact.sha256))
     return frozenset(found)
-
-
-def _unfinished(bundle: Bundle) -> Issue:
-    """Triton leaves the stages it reached, and no JSON, where a compilation fails or is interrupted."""
-    return Issue(
-        severity="error",
-        code="unfinished-compilation",
-        message="no machine code and no JSON: the compilation failed or was interrupted",
-        where=bundle.path,
-        hint="compile it again to see the compiler's message",
-    )
 
 
 def _major_minor(release: str | None) -> tuple[int, int] | None:

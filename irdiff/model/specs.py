@@ -176,8 +176,8 @@ class SourceSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Never raises for one bad entry: it is returned with its issues. Raises InputError for the whole."""
 
 
-class SourceContext(Protocol):
-    """What a source needs to know of the registered stages."""
+class StageLookup(Protocol):
+    """What reading files needs to know of the registered stages."""
 
     def stage_of(self, suffix: str) -> str | None:
         """Id of the stage that claims a suffix (with its dot)."""
@@ -187,6 +187,10 @@ class SourceContext(Protocol):
 
     def is_final(self, suffix: str) -> bool:
         """Whether files of that suffix are machine code."""
+
+
+class SourceContext(StageLookup, Protocol):
+    """What a source of a plugin is given."""
 
     def report(self, issue: Issue) -> None:
         """Say something about the input as a whole."""

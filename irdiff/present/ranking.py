@@ -71,5 +71,6 @@ def is_headline(change: Change, kernel: KernelReport, report: Report) -> bool:
 
 def is_fingerprint(change: Change, report: Report) -> bool:
     """Whether it says only that something moved."""
+    """Whether it says only that something moved."""
     spec = report.facts.get(change.fact)
     return spec is not None and spec.role == "fingerprint"

@@ -10,7 +10,7 @@ import msgspec
 from irdiff.model.bundle import Artifact, Bundle, Layout
 from irdiff.model.facts import Scalar
 from irdiff.model.issues import Issue
-from irdiff.model.specs import SourceContext
+from irdiff.model.specs import StageLookup
 from irdiff.sources.files import Folder, FoundFile
 from irdiff.sources.layouts import layout_of
 from irdiff.sources.names import (
@@ -56,7 +56,7 @@ class _Kernel(msgspec.Struct, kw_only=True):
 
 
 def bundles_of(
-    folder: Folder, context: SourceContext, *, layout: Layout | None = None, any_json: bool = False
+    folder: Folder, context: StageLookup, *, layout: Layout | None = None, any_json: bool = False
 ) -> Found:
     """The kernels of a folder, sorted by stem; ``layout`` where the files themselves do not say it.
 
@@ -96,7 +96,7 @@ def bundles_of(
     return Found(bundles=tuple(bundles), issues=tuple(issues))
 
 
-def bundle_of_file(file: FoundFile, stage_json: FoundFile | None, context: SourceContext) -> Bundle:
+def bundle_of_file(file: FoundFile, stage_json: FoundFile | None, context: StageLookup) -> Bundle:
     """One file on its own, as a bundle of a single stage; the JSON beside it says what it belongs to."""
     name = file.kind
     kernel = _Kernel(stem=name.stem, files={name.suffix: [file]})
@@ -120,7 +120,7 @@ def bundle_of_file(file: FoundFile, stage_json: FoundFile | None, context: Sourc
     )
 
 
-def _is_kernel(kernel: _Kernel, folder: Folder, context: SourceContext, *, any_json: bool) -> bool:
+def _is_kernel(kernel: _Kernel, folder: Folder, context: StageLookup, *, any_json: bool) -> bool:
     """Whether files of one stem are a kernel's: a stage that a plugin knows, Triton's list of files, or its JSON."""
     if kernel.group is not None:
         return True
@@ -135,7 +135,7 @@ def _is_kernel(kernel: _Kernel, folder: Folder, context: SourceContext, *, any_j
     return data is not None and (looks_like_triton(data) or (any_json and not is_readable(data)))
 
 
-def _lost(kernel: _Kernel, context: SourceContext) -> Iterable[Issue]:
+def _lost(kernel: _Kernel, context: StageLookup) -> Iterable[Issue]:
     """Files that might have been a kernel's, had their content been there."""
     for suffix, files in sorted(kernel.files.items()):
         for file in files:
@@ -151,7 +151,7 @@ def _lost(kernel: _Kernel, context: SourceContext) -> Iterable[Issue]:
 def _bundle(
     kernel: _Kernel,
     folder: Folder,
-    context: SourceContext,
+    context: StageLookup,
     layout: Layout | None,
     extra: Mapping[str, Scalar],
 ) -> Bundle:
@@ -159,16 +159,13 @@ def _bundle(
     if JSON_SUFFIX in kernel.files:
         said = _read_json(kernel, kernel.files[JSON_SUFFIX][0])
     if kernel.group is not None:
-        _read_group(kernel, kernel.group, folder)
+        _read_group(kernel, kernel.group, folder, context)
     artifacts = _artifacts(kernel, context)
     files = [file for several in kernel.files.values() for file in several]
     written = kernel.files.keys() | kernel.listed
     layout = layout or layout_of(written, context)
     if layout == "failed":
-        message = "holds no JSON and no machine code: its compilation ended early, or still runs"
-        kernel.issues.append(
-            Issue(severity="note", code="compilation-ended-early", message=message, where=folder.path)
-        )
+        kernel.issues.append(_ended_early(folder))
     return Bundle(
         name=said.name or kernel.stem,
         path=folder.path,
@@ -184,7 +181,7 @@ def _bundle(
     )
 
 
-def _artifacts(kernel: _Kernel, context: SourceContext) -> dict[str, Artifact]:
+def _artifacts(kernel: _Kernel, context: StageLookup) -> dict[str, Artifact]:
     """Stage id to artifact: the files whose suffix a plugin claims first, then the others by their bare suffix."""
     artifacts: dict[str, Artifact] = {}
     ordered = sorted(kernel.files, key=lambda suffix: (context.stage_of(suffix) is None, suffix))
@@ -255,7 +252,7 @@ def _read_json(kernel: _Kernel, file: FoundFile) -> Record:
     return said
 
 
-def _read_group(kernel: _Kernel, group: FoundFile, folder: Folder) -> None:
+def _read_group(kernel: _Kernel, group: FoundFile, folder: Folder, context: StageLookup) -> None:
     """Say which of the files that Triton listed are not there."""
     hint = "it is only a list: the files beside it were read"
     if group.issue is not None and group.issue.code != "empty-file":
@@ -274,11 +271,13 @@ def _read_group(kernel: _Kernel, group: FoundFile, folder: Folder) -> None:
     stages = {name: kind.suffix for name, kind in kinds.items() if kind.role == "stage"}
     kernel.listed = frozenset(stages.values())
     there = {file.name for file in folder.files}
-    kernel.issues.extend(_missing(stages, there, folder, group))
+    kernel.issues.extend(_missing(stages, there, folder, group, context))
 
 
-def _missing(listed: Iterable[str], there: set[str], folder: Folder, group: FoundFile) -> Iterable[Issue]:
-    for name in listed:
+def _missing(
+    listed: Mapping[str, str], there: set[str], folder: Folder, group: FoundFile, context: StageLookup
+) -> Iterable[Issue]:
+    for name, suffix in listed.items():
         if name in there or "/" in name or "\\" in name:
             continue
         yield Issue(
@@ -286,8 +285,20 @@ def _missing(listed: Iterable[str], there: set[str], folder: Folder, group: Foun
             code="missing-file",
             message=f"{name} is not there, though {group.name} lists it",
             where=folder.path,
+            stage=context.stage_of(suffix),
             hint="it was deleted or not copied; compile the kernel again",
         )
+
+
+def _ended_early(folder: Folder) -> Issue:
+    """Triton leaves the stages it reached, and no JSON, where a compilation fails or is interrupted."""
+    return Issue(
+        severity="error",
+        code="compilation-ended-early",
+        message="holds no JSON and no machine code: its compilation failed, was interrupted, or still runs",
+        where=folder.path,
+        hint="compile it again to see the compiler's message",
+    )
 
 
 def _bad_json(file: FoundFile, what: str, code: str, hint: str, *, severity: str = "error") -> Issue:

@@ -8,14 +8,14 @@ from collections.abc import Set as AbstractSet
 from pathlib import PurePath
 
 from irdiff.model.bundle import Layout
-from irdiff.model.specs import SourceContext
+from irdiff.model.specs import StageLookup
 from irdiff.sources.names import BINARY_SUFFIXES, JSON_SUFFIX, SOURCE_SUFFIX
 
 OVERRIDE_VARIABLE = "TRITON_OVERRIDE_DIR"
 _DEFAULT_OVERRIDE = (".triton", "override")
 
 
-def layout_of(written: AbstractSet[str], context: SourceContext) -> Layout:
+def layout_of(written: AbstractSet[str], context: StageLookup) -> Layout:
     """The layout of an entry in whose folder files of these suffixes lie or are listed as written.
 
     ============  ============================================================
@@ -47,7 +47,7 @@ def is_override(path: str, environment: Mapping[str, str]) -> bool:
     return any(parts[at : at + 2] == _DEFAULT_OVERRIDE for at in range(len(parts) - 1))
 
 
-def _is_between(suffix: str, context: SourceContext) -> bool:
+def _is_between(suffix: str, context: StageLookup) -> bool:
     """Whether a stage is neither the source nor machine code; so are those that no plugin claims."""
     stage = context.stage_of(suffix)
     return bool(context.stage_after(stage)) if stage is not None else suffix != SOURCE_SUFFIX

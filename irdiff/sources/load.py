@@ -12,7 +12,7 @@ import msgspec
 from irdiff.errors import InputError, IrdiffError
 from irdiff.model.bundle import Bundle
 from irdiff.model.issues import Issue
-from irdiff.model.specs import SourceContext, SourceSpec
+from irdiff.model.specs import SourceSpec, StageLookup
 from irdiff.sources.defaults import default_locations
 from irdiff.sources.entries import Found, bundle_of_file, bundles_of
 from irdiff.sources.files import Folder, FoundFile, on_disk
@@ -37,7 +37,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
 
 def load(
     path_or_selector: str,
-    context: SourceContext,
+    context: StageLookup,
     environment: Mapping[str, str],
     sources: Sequence[SourceSpec] = (),
 ) -> Loaded:
@@ -53,9 +53,7 @@ def load(
     return Loaded(bundles=_sorted(bundles), issues=found.issues, described=shown(path_or_selector))
 
 
-def load_defaults(
-    context: SourceContext, environment: Mapping[str, str], wanted: str | None = None
-) -> Loaded:
+def load_defaults(context: StageLookup, environment: Mapping[str, str], wanted: str | None = None) -> Loaded:
     """Load every cache of this user that is there (see :mod:`irdiff.sources.defaults`), as one.
 
     Raises InputError where there is none, or none holds a kernel.
@@ -98,7 +96,7 @@ def _with_issues(found: Found, issues: Sequence[Issue]) -> Found:
 class _Listening:
     """The context a plugin's source is given: what it reports goes into the result."""
 
-    def __init__(self, context: SourceContext) -> None:
+    def __init__(self, context: StageLookup) -> None:
         self.stage_of = context.stage_of
         self.stage_after = context.stage_after
         self.is_final = context.is_final
@@ -108,7 +106,7 @@ class _Listening:
         self.issues.append(issue)
 
 
-def _ask_plugins(path: str, context: SourceContext, sources: Sequence[SourceSpec]) -> Found:
+def _ask_plugins(path: str, context: StageLookup, sources: Sequence[SourceSpec]) -> Found:
     """What the first source that recognises the path makes of it. Lets InputError through."""
     issues: list[Issue] = []
     for source in sources:
@@ -141,7 +139,7 @@ def _ask_plugins(path: str, context: SourceContext, sources: Sequence[SourceSpec
     return Found(issues=tuple(issues))
 
 
-def _built_in(path: str, context: SourceContext, environment: Mapping[str, str]) -> Found:
+def _built_in(path: str, context: StageLookup, environment: Mapping[str, str]) -> Found:
     path = _expanded(path, environment)
     try:
         status = os.stat(path)  # noqa: PTH116
@@ -173,7 +171,7 @@ def _folders(
     folders: Sequence[Folder],
     issues: Sequence[Issue],
     path: str,
-    context: SourceContext,
+    context: StageLookup,
     environment: Mapping[str, str],
 ) -> Found:
     """The kernels of all folders of a tree or an archive."""
@@ -217,7 +215,7 @@ def _passed_over(file: FoundFile) -> Issue:
     )
 
 
-def _file(path: str, status: os.stat_result, context: SourceContext) -> Found:
+def _file(path: str, status: os.stat_result, context: StageLookup) -> Found:
     """One file that the user names."""
     folder, name = os.path.split(path)
     file = on_disk(path, classify(shown(name)), status)

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 
 from irdiff.model.issues import Issue
-from irdiff.model.specs import SourceContext
+from irdiff.model.specs import StageLookup
 from irdiff.sources.entries import Found, bundles_of
 from irdiff.sources.files import Folder, FoundFile, in_memory, lost
 from irdiff.sources.names import JSON_SUFFIX
@@ -28,7 +28,7 @@ _NOT_RECORDED = re.compile(r"<(?:file too large|error |\S{1,40} failed)[^\n]{0,2
 """What tritonparse puts in the place of a content it does not have (``structured_logging.py``)."""
 
 
-def read_log(file: FoundFile, context: SourceContext) -> Found:
+def read_log(file: FoundFile, context: StageLookup) -> Found:
     """Every compilation of a log, of layout ``log``; where a log is named ``path``, a line of it is ``path:7``.
 
     Compressed or not is told from the content. The order of compilations is kept in ``Bundle.modified``. The same
@@ -71,7 +71,7 @@ def _lines(data: bytes) -> Iterator[bytes]:
 class _Log:
     """The compilations of one log so far."""
 
-    def __init__(self, *, path: str, modified: float, context: SourceContext) -> None:
+    def __init__(self, *, path: str, modified: float, context: StageLookup) -> None:
         self._path = path
         self._modified = modified
         self._context = context

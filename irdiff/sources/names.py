@@ -53,7 +53,8 @@ IGNORED_SUFFIXES = frozenset({
 stage, with or without a plugin."""
 
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
-"""Folders that are never looked into, beside ``tmp.pid_*`` (where Triton after 3.0 writes a file before it renames it)."""
+"""Folders that are never looked into, beside ``tmp.pid_*``
+(where Triton after 3.0 writes a file before it renames it)."""
 
 ARCHIVE_SUFFIXES = (
     ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".zip",

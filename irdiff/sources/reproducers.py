@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from irdiff.model.bundle import Artifact, Bundle
 from irdiff.model.issues import Issue
-from irdiff.model.specs import SourceContext
+from irdiff.model.specs import StageLookup
 from irdiff.sources.entries import Found
 from irdiff.sources.files import Folder, FoundFile
 
@@ -16,7 +16,7 @@ _RESOURCES = b"\n{-#"
 """Begins the block behind the module in which MLIR keeps the pass pipeline (``mlir_reproducer``)."""
 
 
-def reproducers_of(folder: Folder, context: SourceContext) -> Found:
+def reproducers_of(folder: Folder, context: StageLookup) -> Found:
     """One bundle for each prefix and kernel of a folder's reproducers, of layout ``file``: nothing else is expected.
 
     Every compilation of a process writes to the same names, so that what is there is the last one's. An artifact

@@ -12,7 +12,20 @@ from irdiff_mlir.lines import Lines
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?')
 _BRACKET = re.compile(r"->|[<>()\[\]{}]")
+_LINE = re.compile(
+    r'''\s*(?:
+      (?:%[\w$.:, %-]+=\ )?(?:"[\w$.-]+"\(|[a-z_]\w*\.[\w.$]+)   # an operation
+      |module(?:\ @\S+)?(?:\ attributes\ \{.*\})?\ \{$
+      |[})]
+      |\^[\w$.-]+[(:]
+      |[a-z_]\w*[ (].*\{$                                      # default {, partition0(...) {, case 1 {
+    )''',
+    re.VERBOSE,
+)
 _MAX_DEPTH = 200
+_MAX_LENGTH = 16_384
+"""Longest line in characters (the parser takes time quadratic in it); a constant with its elements may be longer."""
+_LONG_CONSTANT = re.compile(r'\s*%\S+ = arith\.constant dense<"?[][0-9a-fA-FxX, .+-]*"?> : [^"]{1,500}')
 _REFERENCE = re.compile(r"#loc\d*")
 
 
@@ -28,8 +41,8 @@ class Completed(msgspec.Struct, frozen=True, kw_only=True):
     """Regions were left open and have been closed, or the last line was dropped."""
     dropped: tuple[tuple[int, str], ...] = ()
     """(line, text) of what was cut off and cannot be parsed."""
-    deep: tuple[tuple[int, str], ...] = ()
-    """(line, text) of lines with more nested brackets than any type has: the parser would take minutes."""
+    odd: tuple[tuple[int, str], ...] = ()
+    """(line, text) of lines that cannot be MLIR as it is printed: damage on which the parser could take minutes."""
 
 
 def complete(parts: Lines) -> Completed:
@@ -37,12 +50,12 @@ def complete(parts: Lines) -> Completed:
     code, closed = parts.code, parts.closed
     count = len(code)
     opened = _open_regions(code)
-    if deep := tuple((number, line) for number, line in enumerate(code, 1) if _too_deep(line)):
-        numbers = {number for number, _ in deep}
+    if odd := tuple((number, line) for number, line in enumerate(code, 1) if not _plausible(line)):
+        numbers = {number for number, _ in odd}
         code = tuple("" if number in numbers else line for number, line in enumerate(code, 1))
         opened = _open_regions(code)
     if not opened:
-        return Completed(text=syntax.marked(code, closed), lines=count, reason=_undefined(parts), deep=deep)
+        return Completed(text=syntax.marked(code, closed), lines=count, reason=_undefined(parts), odd=odd)
     # the file does not end in a line end, so that its last line may be a part of one
     dropped: tuple[tuple[int, str], ...] = ()
     if code[-1]:
@@ -58,8 +71,17 @@ def complete(parts: Lines) -> Completed:
         reason=f"a region opened in line {first} is not closed" if opened else "its last line is incomplete",
         dropped=dropped,
         closed=True,
-        deep=deep,
+        odd=odd,
     )
+
+
+def _plausible(line: str) -> bool:
+    """Whether a line can begin, continue or end an operation, and does not nest deeper than any type."""
+    if not line:
+        return True
+    if len(line) > _MAX_LENGTH and _LONG_CONSTANT.fullmatch(line) is None:
+        return False
+    return _LINE.match(line) is not None and not _too_deep(line)
 
 
 def _too_deep(line: str) -> bool:

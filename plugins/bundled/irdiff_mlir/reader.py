@@ -225,7 +225,7 @@ def _unread(
     errors = {line for line in (*tree.errors, *(line for line, _ in tree.missing)) if line <= len(code)}
     begins = {operation.line for operation in operations}
     starts = sorted(begins)
-    unread: list[tuple[int, str]] = [*completed.dropped, *completed.deep]
+    unread: list[tuple[int, str]] = [*completed.dropped, *completed.odd]
     dropped = {number for number, _ in unread}
     by_line: dict[int, Operation] = {}
     for operation in operations:
