@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import corpus
 import pytest
+
+import corpus
 
 
 @pytest.fixture(scope="session")

@@ -91,5 +91,6 @@ def value_item(value: float | str | None) -> ValueItem:
 
 
 def quoted(text: str) -> str:
+    """A string in quotes, as the notation reads it."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n")
     return f"'{escaped}'"

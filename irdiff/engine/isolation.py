@@ -24,7 +24,7 @@ def guarded(call: Callable[[], object], kind: type[T], owner: str, artifact: Art
         return Issue(
             severity="error",
             code="unreadable",
-            message=error.message if error.offset is None else f"{error.message} (byte {error.offset})",
+            message=_placed(error),
             where=where,
             stage=stage,
             line=error.line,
@@ -44,3 +44,10 @@ def guarded(call: Callable[[], object], kind: type[T], owner: str, artifact: Art
             hint="report it to the plugin's authors; IRDIFF_DISABLE_PLUGINS switches a plugin off",
         )
     return made
+
+
+def _placed(error: ParseError) -> str:
+    """The message with the byte where it happened, once."""
+    if error.offset is None or f"byte {error.offset}" in error.message:
+        return error.message
+    return f"{error.message} (byte {error.offset})"

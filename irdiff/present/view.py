@@ -129,25 +129,16 @@ def _paragraphs(report: Report, changed: Sequence[KernelReport], *, unpaired: bo
 
 
 def _why_bytes_differ(kernels: Sequence[KernelReport]) -> str:
-    reasons: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for kernel in kernels:
-        reasons.update(
-            {
-                reason
-                for stage in kernel.stages.values()
-                if stage.sameness == "equivalent"
-                for reason in stage.reasons
-            }
-        )
+        told = [stage.reasons for stage in kernel.stages.values() if stage.sameness == "equivalent"]
+        counts.update(dict.fromkeys(reason for reasons in told for reason in reasons))
+    reasons = sorted(counts, key=lambda reason: (-counts[reason], reason))
     if not reasons:
         return "All bytes are the same." if all(k.status == "identical" for k in kernels) else ""
-    if len(kernels) == 1:
-        return f"Bytes differ by {joined([name for name, _ in reasons.most_common()], most=6)}."
-    named = [
-        f"{name} ({plural(count, 'kernel')})"
-        for name, count in sorted(reasons.items(), key=lambda i: (-i[1], i[0]))
-    ]
-    return f"Bytes differ by {joined(named, most=6)}."
+    if len(kernels) > 1:
+        reasons = [f"{reason} ({plural(counts[reason], 'kernel')})" for reason in reasons]
+    return f"Bytes differ by {joined(reasons, most=6)}."
 
 
 def _groups(changed: Sequence[KernelReport]) -> list[list[KernelReport]]:
@@ -191,8 +182,13 @@ def _group_block(group: Sequence[KernelReport], report: Report, *, everything: b
     names = sorted({member.name for member in group}) if everything else []
     listed = f": {', '.join(names)}" if len(names) > 1 else ""
     rows = block.rows if everything else block.rows[:4]
+    several = len({member.target for member in report.kernels}) > 1
+    target = f"   {kernel.target}" if several and kernel.target else ""
+    title = (
+        f"{plural(len(group), 'kernel')}  {kernel.name}{others}{listed}{target}   {kernel.direction or ''}"
+    )
     return Block(
-        title=f"{plural(len(group), 'kernel')}  {kernel.name}{others}{listed}   {kernel.direction or ''}".rstrip(),
+        title=title.rstrip(),
         sentence=block.sentence,
         rows=rows,
         more=block.more + len(block.rows) - len(rows),
@@ -254,10 +250,27 @@ def _issues(report: Report, *, everything: bool) -> list[str]:
     )
     if not everything:
         issues = [issue for issue in issues if issue.severity != "note"]
-    lines = [issue_line(issue) for issue in issues]
+    lines = [issue_line(issue) for issue in _merged(issues)]
     if everything or len(lines) <= MAX_ISSUES:
         return lines
     return [*lines[:MAX_ISSUES], f"and {len(lines) - MAX_ISSUES:,} more: --all shows them"]
+
+
+def _merged(issues: Sequence[Issue]) -> list[Issue]:
+    """Stages that are missing from one entry as one line."""
+    absent: dict[str | None, list[str]] = {}
+    for issue in issues:
+        if issue.code == "missing-stage":
+            absent.setdefault(issue.where, []).append((issue.stage or "").upper())
+    merged: list[Issue] = []
+    for issue in issues:
+        stages = absent.pop(issue.where, []) if issue.code == "missing-stage" else []
+        if stages:
+            text = f"no {joined(stages, most=len(stages))} files, which an entry written like this one has"
+            merged.append(msgspec.structs.replace(issue, message=text) if len(stages) > 1 else issue)
+        elif issue.code != "missing-stage":
+            merged.append(issue)
+    return merged
 
 
 def issue_line(issue: Issue) -> str:

@@ -7,11 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import corpus
 import jsonschema
 import pytest
-from command import irdiff, irdiff_json
 
+import corpus
+from command import irdiff, irdiff_json
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.main import main_with
 from irdiff.model.report import Report, Show
@@ -241,3 +241,14 @@ def test_each_damaged_case_ends_as_its_list_says(
         assert errors
     else:
         assert code == Exit.UNSURE
+
+
+@pytest.mark.parametrize("form", ["json", "terminal"])
+def test_output_does_not_depend_on_the_hash_seed(form: str) -> None:
+    trees = (corpus.BUNDLES / "triton-3.6.0/sm_90", corpus.BUNDLES / "triton-3.9.0/sm_90")
+    for paths in (MOVED, (corpus.PAIRS / "comment/before", corpus.PAIRS / "comment/after"), trees):
+        made = {
+            irdiff("compare", *paths, "-f", form, env={"PYTHONHASHSEED": seed}).out
+            for seed in ("0", "1", "2")
+        }
+        assert len(made) == 1

@@ -8,12 +8,12 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toy_stages import bundle, compare, registry, stage
 
 from irdiff.api import Explanation
 from irdiff.engine.sequences import hunks
 from irdiff.model.codec import decode_report, encode
 from irdiff.registry import PluginProblem
+from toy_stages import bundle, compare, registry, stage
 
 
 def test_equal_code_with_other_comments_is_equivalent_and_says_why() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from toy_stages import bundle, compare
 
 WORDS = st.sampled_from(["add a", "add b", "spill a", "# note", "# other", "mul a b", "", "add a, b"])

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import corpus
 import pytest
-from irdiff_kernel.plugin import FACTS, derive
-from irdiff_kernel.tensor import flops_of
 
+import corpus
 from irdiff.api import Artifact, Bundle, Fact, Value
 from irdiff.engine.kernels import Kernel
 from irdiff.engine.summarize import Reader
 from irdiff.plugins import load_plugins
 from irdiff.testing import NoTools
+from irdiff_kernel.plugin import FACTS, derive
+from irdiff_kernel.tensor import flops_of
 
 MATMUL_DOT = "64x32xf16 * 32x64xf16 -> 64x64xf32, tf32"
 

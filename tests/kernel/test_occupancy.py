@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from irdiff_kernel.occupancy import SMS, occupancy, sm_of, static_without_reserve
 
 PROGRAM = r"""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import corpus
-from irdiff_llir.plugin import irdiff_stages
-
 from irdiff.api import Artifact, Canonical, Context, Summary
 from irdiff.model.facts import Value
 from irdiff.testing import NoTools
+from irdiff_llir.plugin import irdiff_stages
 
 (STAGE,) = irdiff_stages()
 

@@ -6,10 +6,11 @@ import random
 import re
 import struct
 
-import corpus
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import corpus
 from irdiff_llir.spelling import fold
 from llir.llir_edits import HARMLESS, MEANINGFUL, renamed_values
 from llir.llir_samples import STAGE, canonical_of, fixture, kernel, summary_of

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import corpus
-from llir.llir_samples import STAGE
-
 from irdiff.testing import StageContract
+from llir.llir_samples import STAGE
 
 
 class TestLlir(StageContract):

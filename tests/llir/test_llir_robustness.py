@@ -6,10 +6,10 @@ import random
 import time
 
 import pytest
-from llir.llir_samples import canonical_of, fixture, kernel, summary_of
 
 from irdiff.api import ParseError
 from irdiff.damage import damage
+from llir.llir_samples import canonical_of, fixture, kernel, summary_of
 
 SMALL = fixture("3.6.0", "sm_90", "vector_add_kernel")
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import corpus
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+import corpus
+from irdiff.api import Artifact, Canonical, Context, EntryInfo, ParseError, Summary
+from irdiff.testing import NoTools, StageContract
 from irdiff_meta.defaults import COMPUTED, DEFAULTS
 from irdiff_meta.keys import IDENTITY, PROVENANCE
 from irdiff_meta.plugin import irdiff_stages
 from irdiff_meta.reading import read
-
-from irdiff.api import Artifact, Canonical, Context, EntryInfo, ParseError, Summary
-from irdiff.testing import NoTools, StageContract
 
 (META,) = irdiff_stages()
 RELEASES = ("3.1.0", "3.3.1", "3.6.0", "3.9.0")

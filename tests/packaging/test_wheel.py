@@ -8,8 +8,9 @@ import zipfile
 from email.parser import Parser
 from pathlib import Path
 
-import corpus
 import pytest
+
+import corpus
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,10 @@ def test_an_installed_wheel_compares_without_the_clone(wheel: Path, tmp_path: Pa
     )
     assert done.returncode == 0, done.stderr
     assert "equivalent" in done.stdout
-    names = f"import sys; sys.path.insert(0, {str(site)!r}); import irdiff, irdiff_ptx as p; print(irdiff.__file__, p.__file__)"
+    names = (
+        code.split("from", maxsplit=1)[0]
+        + "import irdiff, irdiff_ptx as p; print(irdiff.__file__, p.__file__)"
+    )
     where = [sys.executable, "-c", names]
     found = subprocess.run(where, capture_output=True, text=True, cwd=tmp_path, check=True).stdout.split()
     assert all(Path(name).is_relative_to(site) for name in found)

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from fake_site import PRELUDE, Site, registers
 
 import irdiff
+from fake_site import PRELUDE, Site, registers
 
 BROKEN = {
     "module that is not there": (

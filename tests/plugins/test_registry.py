@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from fake_site import Site, registers
 
 import irdiff
+from fake_site import Site, registers
 from irdiff.model.kinds import standard_kinds
 from irdiff.plugins import load_plugins
 from irdiff.registry import pipeline_order

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 
-import corpus
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import corpus
 from ptx.ptx_edits import HARMLESS, MEANINGFUL, moved_folder, moved_source, renamed_labels, renamed_registers
 from ptx.ptx_samples import STAGE, canonical_of, fixture, kernel, summary_of
 

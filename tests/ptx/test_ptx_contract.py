@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import corpus
-from ptx.ptx_samples import STAGE
-
 from irdiff.testing import StageContract
+from ptx.ptx_samples import STAGE
 
 
 class TestPtx(StageContract):

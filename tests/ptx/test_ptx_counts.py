@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from ptx.ptx_samples import every_fixture, facts_of, fixture, kernel, summary_of
 
 VECTOR_ADD = fixture("3.6.0", "sm_90", "vector_add_kernel")

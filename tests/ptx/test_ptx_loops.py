@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ptx.ptx_samples import facts_of, fixture, kernel, summary_of
 
 from irdiff.api import find_loops
+from ptx.ptx_samples import facts_of, fixture, kernel, summary_of
 
 GRAPHS = st.integers(1, 9).flatmap(
     lambda size: st.lists(st.lists(st.integers(0, size - 1), max_size=3), min_size=size, max_size=size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from ptx.ptx_samples import every_fixture, facts_of, fixture, kernel, summary_of
 
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"

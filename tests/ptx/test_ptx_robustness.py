@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 import time
 
-import corpus
 import pytest
-from ptx.ptx_samples import canonical_of, fixture, kernel, summary_of
 
+import corpus
 from irdiff.api import ParseError
 from irdiff.damage import damage
+from ptx.ptx_samples import canonical_of, fixture, kernel, summary_of
 
 SMALL = fixture("3.6.0", "sm_90", "vector_add_kernel")
 

@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import corpus
 import pytest
+
+import corpus
 from command import irdiff, irdiff_json
 
 pytestmark = pytest.mark.data

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import corpus
 import pytest
+
+import corpus
 from command import irdiff_json
 
 FLOPS = 2 * 64 * 64 * 256

@@ -7,12 +7,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import corpus
 import pytest
-from irdiff_sass.plugin import NVDISASM, STAGE
 
+import corpus
 from irdiff.api import Artifact, Canonical, Context, Summary
 from irdiff.tools import LocalToolbox
+from irdiff_sass.plugin import NVDISASM, STAGE
 
 Read = Callable[[Path], tuple[Summary, Canonical]]
 

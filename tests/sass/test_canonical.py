@@ -8,18 +8,18 @@ from collections.abc import Callable, Mapping
 from itertools import combinations
 from pathlib import Path
 
-import corpus
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+import corpus
+from irdiff.api import Artifact, Canonical, Context, ParseError, Summary
+from irdiff.tools import LocalToolbox
 from irdiff_sass.cubin import read_cubin
 from irdiff_sass.executed import fingerprint
 from irdiff_sass.listing import Listing
 from irdiff_sass.plugin import STAGE
 from irdiff_sass.spills import count_spills
-
-from irdiff.api import Artifact, Canonical, Context, ParseError, Summary
-from irdiff.tools import LocalToolbox
 
 Read = Callable[[Path], tuple[Summary, Canonical]]
 NOBODY = LocalToolbox({}, {})

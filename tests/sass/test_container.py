@@ -7,14 +7,14 @@ import re
 import subprocess
 from pathlib import Path
 
-import corpus
 import pytest
+
+import corpus
+from irdiff.api import Artifact, Context, ParseError, Summary
+from irdiff.tools import LocalToolbox
 from irdiff_sass.cubin import read_cubin
 from irdiff_sass.plugin import STAGE
 from irdiff_sass.spills import count_spills
-
-from irdiff.api import Artifact, Context, ParseError, Summary
-from irdiff.tools import LocalToolbox
 
 USAGE = re.compile(r"Function (\S+):\s+REG:(\d+) STACK:(\d+) SHARED:(\d+) LOCAL:\d+ (.*)")
 

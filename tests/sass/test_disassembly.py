@@ -8,17 +8,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import corpus
 import pytest
+
+import corpus
+from irdiff.api import Artifact, Canonical, Context, Summary, Tool, ToolError, ToolResult
+from irdiff.tools import LocalToolbox
 from irdiff_sass.cubin import read_cubin
 from irdiff_sass.disassembly import prepare
 from irdiff_sass.families import TABLE, UNCLASSIFIED, class_of
 from irdiff_sass.instructions import read_statement
 from irdiff_sass.listing import Listing, Undecoded
 from irdiff_sass.plugin import STAGE
-
-from irdiff.api import Artifact, Canonical, Context, Summary, Tool, ToolError, ToolResult
-from irdiff.tools import LocalToolbox
 
 Read = Callable[[Path], tuple[Summary, Canonical]]
 LINE = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)([^;]*);", re.MULTILINE)

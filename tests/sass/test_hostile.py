@@ -6,16 +6,16 @@ import struct
 import time
 from functools import cache
 
-import corpus
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+
+import corpus
+from irdiff.api import Artifact, Context, ParseError
+from irdiff.tools import LocalToolbox
 from irdiff_sass.listing import decode
 from irdiff_sass.loops import find_loops
 from irdiff_sass.plugin import STAGE
-
-from irdiff.api import Artifact, Context, ParseError
-from irdiff.tools import LocalToolbox
 
 NOBODY = LocalToolbox({}, {})
 

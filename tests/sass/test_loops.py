@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import corpus
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+import corpus
+from irdiff.api import Artifact, Canonical, Context, Summary
+from irdiff.tools import LocalToolbox
 from irdiff_sass.instructions import Instruction
 from irdiff_sass.listing import decode
 from irdiff_sass.loops import Loop, find_loops
 from irdiff_sass.plugin import STAGE
-
-from irdiff.api import Artifact, Canonical, Context, Summary
-from irdiff.tools import LocalToolbox
 
 Read = Callable[[Path], tuple[Summary, Canonical]]
 

@@ -11,12 +11,12 @@ import sys
 import tarfile
 import zipfile
 
-import corpus
 import pytest
-from sources.source_trees import BASE32, OTHER32, FakeContext, codes, contents, entry
 
+import corpus
 from irdiff.errors import InputError
 from irdiff.sources import archives, load
+from sources.source_trees import BASE32, OTHER32, FakeContext, codes, contents, entry
 
 
 def read(path):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sources.source_trees import BASE32, HEX, FakeContext, codes, entry
 
 from irdiff.errors import InputError
 from irdiff.model.bundle import Artifact, Bundle
 from irdiff.model.issues import Issue
 from irdiff.model.specs import SourceSpec
 from irdiff.sources import load
+from sources.source_trees import BASE32, HEX, FakeContext, codes, entry
 
 
 def test_a_file_is_a_bundle_of_one_stage(tmp_path):

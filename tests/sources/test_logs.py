@@ -6,10 +6,10 @@ import gzip
 import json
 
 import pytest
-from sources.source_trees import FakeContext, codes, entry, record
 
 from irdiff.errors import InputError
 from irdiff.sources import load, logs
+from sources.source_trees import FakeContext, codes, entry, record
 
 
 def event(name="k", suffixes=("ttir", "ttgir", "llir", "ptx"), **payload):

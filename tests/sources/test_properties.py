@@ -14,13 +14,13 @@ from pathlib import Path
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from sources.source_trees import BASE32, HEX, OTHER32, FakeContext, contents, entry, record
 
 from irdiff.errors import InputError
 from irdiff.sources import load
 from irdiff.sources.names import classify, is_skipped_folder, shown
 from irdiff.sources.stage_json import BadJsonError, decode, listed_files
 from irdiff.sources.stage_json import record as read_record
+from sources.source_trees import BASE32, HEX, OTHER32, FakeContext, contents, entry, record
 
 FOLDERS = st.sampled_from(
     [BASE32, OTHER32, HEX, "a", "tmp.pid_1_2", "lock", "k.ptx", "\n", "é", ".triton", "override"]

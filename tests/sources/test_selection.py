@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
-from sources.source_trees import BASE32, HEX, OTHER32, FakeContext, entry, record
 
 from irdiff.errors import InputError
 from irdiff.sources import load
 from irdiff.sources.defaults import candidate_locations, default_locations
 from irdiff.sources.load import load_defaults
 from irdiff.sources.recent import recent, two_newest
+from sources.source_trees import BASE32, HEX, OTHER32, FakeContext, entry, record
 
 
 def names(text):

@@ -9,12 +9,12 @@ import random
 import shutil
 from pathlib import Path
 
-import corpus
 import pytest
-from sources.source_trees import BASE32, HEX, OTHER32, FakeContext, codes, contents, entry, record
 
+import corpus
 from irdiff.errors import InputError
 from irdiff.sources import load
+from sources.source_trees import BASE32, HEX, OTHER32, FakeContext, codes, contents, entry, record
 
 ALL = {"meta", "source", "ttir", "ttgir", "llir", "ptx", "sass"}
 

@@ -10,7 +10,9 @@ from irdiff_mlir.program import Program
 
 LOADS = frozenset(("tt.load", "amdg.buffer_load", "amdg.masked_load"))
 STORES = frozenset(("tt.store", "amdg.buffer_store", "amdg.masked_store"))
-ATOMICS = frozenset(("tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_poll", "amdg.buffer_atomic_rmw", "amdg.buffer_atomic_cas"))
+ATOMICS = frozenset(
+    ("tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_poll", "amdg.buffer_atomic_rmw", "amdg.buffer_atomic_cas")
+)
 DOTS = frozenset(
     ("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot", "ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled")
 )
@@ -136,7 +138,9 @@ def reduction(program: Program, operation: Operation) -> str:
         combiner.append(f"call {callee[1] or callee[2]}" if callee else nested.name)
     axis = attributes.integer(fields, "axis")
     reverse = ["reverse"] if fields.get("reverse") == "true" else []
-    return ", ".join((f"axis {'?' if axis is None else axis}", tiles, *reverse, " ".join(combiner) or "nothing"))
+    return ", ".join(
+        (f"axis {'?' if axis is None else axis}", tiles, *reverse, " ".join(combiner) or "nothing")
+    )
 
 
 _PASSED_ON = frozenset(

@@ -13,6 +13,19 @@ _MAX_LENGTH = 4_000
 """Content longer than this is left unresolved: aliases that double each other must not fill the memory."""
 
 
+def unresolved(definitions: tuple[Alias, ...], aliases: Mapping[str, str]) -> tuple[tuple[int, str], ...]:
+    """(line, why) of definitions whose content still names an alias: undefined, defined later, or too long."""
+    defined = {alias.name for alias in definitions}
+    found: list[tuple[int, str]] = []
+    for alias in definitions:
+        left = {match[0] for match in _REFERENCE.finditer(aliases[alias.name]) if match[0] in defined}
+        if left:
+            found.append(
+                (alias.line, f"{alias.name} names {', '.join(sorted(left))}, which has no content here")
+            )
+    return tuple(found)
+
+
 def resolve(definitions: tuple[Alias, ...], *, fold: bool) -> dict[str, str]:
     """Alias to content. An alias is defined before it is used, as MLIR's printer writes them."""
     resolved: dict[str, str] = {}

@@ -10,6 +10,8 @@ from irdiff_mlir import types
 
 _PIECE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]')
 _INTEGER = re.compile(r"(-?\d{1,18})(?: : \w+)?$")
+_KEY = re.compile(r'"[^"]*"|[\w.$-]+')
+_WORD = re.compile(r"[^\s,]+")
 _LIST = re.compile(r"array<i\d+(?:: (.*))?>$")
 
 
@@ -76,3 +78,24 @@ def plain(text: str) -> str:
     if match := _LIST.match(text):
         return f"[{match[1] or ''}]"
     return text
+
+
+def in_order(text: str) -> tuple[str, str]:
+    """Text with the attribute dictionaries in it sorted by key, and the keys in the order they had.
+
+    The keys are ``""`` where the order was that already; dictionaries after ``<`` keep their order.
+    """
+    pieces: list[str] = []
+    orders: list[str] = []
+    position = 0
+    for start, end in dictionaries(text):
+        entries = types.split(text[start + 1 : end - 1])
+        keyed = [(match[0].strip('"'), entry) for entry in entries if (match := _KEY.match(entry))]
+        if len(keyed) != len(entries) or keyed == sorted(keyed) or text[:start].endswith("<"):
+            continue
+        keys = " ".join(key for key, _ in keyed)
+        orders.append(f"{keys} {_WORD.sub('', text[start:end])}")
+        pieces += [text[position:start], "{", ", ".join(entry for _, entry in sorted(keyed)), "}"]
+        position = end
+    pieces.append(text[position:])
+    return "".join(pieces), "; ".join(orders)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from irdiff.api import Artifact, Canonical, Context, Normalization
-from irdiff_mlir import aliases, attributes, drift, reader, types
+from irdiff_mlir import aliases, attributes, drift, reader
 from irdiff_mlir.erased import Erased
-from irdiff_mlir.model import ItemKind, Module, Operation
+from irdiff_mlir.functions import FUNCTIONS
+from irdiff_mlir.model import Item, ItemKind, Module, Operation
 from irdiff_mlir.names import Names
-from irdiff_mlir.program import FUNCTIONS
 
 NORMALIZATIONS = (
     Normalization(
@@ -27,6 +28,11 @@ NORMALIZATIONS = (
         id="attribute-order",
         title="order of attributes",
         doc="Attribute dictionaries are sorted by key. Parameters of types and layouts keep their order.",
+    ),
+    Normalization(
+        id="constant-order",
+        title="order of constants",
+        doc="Constants that stand side by side are sorted: they depend on nothing, and passes leave them in any order.",
     ),
     Normalization(
         id="dialect-renames",
@@ -55,7 +61,6 @@ _TOKEN = re.compile(
 )
 _LOCATION_STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(:\d+:\d+)?')
 _PRINTED = {registered: printed for printed, registered in drift.BARE.items()}
-_KEY = re.compile(r'"[^"]*"|[\w.$-]+')
 
 
 def canonical(artifact: Artifact, context: Context) -> Canonical:
@@ -74,10 +79,12 @@ class _Writer:
         self.sort = context.normalizes("attribute-order")
         self.fold = module.old_names and context.normalizes("dialect-renames")
         self.aliases = (
-            module.aliases if self.fold == module.old_names else aliases.resolve(module.alias_definitions, fold=False)
+            module.aliases
+            if self.fold == module.old_names
+            else aliases.resolve(module.alias_definitions, fold=False)
         )
         self.context = context
-        self.erased = Erased()
+        self.erased = Erased(context.normalizes)
         self.names: Names[str] = Names()
         self.values = self.blocks = 0
         self.depth = 0
@@ -92,7 +99,7 @@ class _Writer:
         if not self.inline:
             for alias in self.module.alias_definitions:
                 self._put(f"{alias.name} = {self._spelled(alias.text)}", alias.line)
-        for item in self.module.items:
+        for item in self._ordered():
             if item.kind is ItemKind.OPERATION:
                 self._operation(operations[item.operation])
             elif item.kind is ItemKind.REGION:
@@ -106,6 +113,28 @@ class _Writer:
         self._erase()
         self._append_locations()
         return Canonical.of(self.lines, places=self.places, erased=self.erased.digests())
+
+    def _ordered(self) -> Iterator[Item]:
+        """The items, constants that stand side by side sorted by their text."""
+        if not self.context.normalizes("constant-order"):
+            yield from self.module.items
+            return
+        run: list[tuple[str, Item]] = []
+        for item in self.module.items:
+            operation = self.module.operations[item.operation] if item.kind is ItemKind.OPERATION else None
+            if operation is not None and operation.name == "arith.constant" and not operation.regions:
+                run.append((self._spelled(aliases.inline(operation.head, self.aliases)), item))
+                continue
+            yield from self._sorted_run(run)
+            run = []
+            yield item
+        yield from self._sorted_run(run)
+
+    def _sorted_run(self, run: list[tuple[str, Item]]) -> Iterator[Item]:
+        ranked = sorted(range(len(run)), key=lambda at: run[at][0])
+        if ranked != list(range(len(run))):
+            self.erased.add("constant-order", " ".join(map(str, ranked)))
+        return (run[at][1] for at in ranked)
 
     def _put(self, text: str, line: int) -> None:
         self.lines.append("  " * self.depth + text)
@@ -132,7 +161,7 @@ class _Writer:
                 self.erased.add("dialect-renames", operation.written, *drift.old_spellings(head))
                 head = folded
         head = self._text(head)
-        joined = "" if not head or operation.generic else " "
+        joined = "" if not head or head[0] == "(" else " "
         return f"{shown}{joined}{head}"
 
     def _results(self, operation: Operation) -> str:
@@ -215,7 +244,7 @@ class _Writer:
     def _sorted(self, text: str) -> str:
         found = self.sorted_texts.get(text)
         if found is None:
-            found = self.sorted_texts[text] = sort_dictionaries(text)
+            found = self.sorted_texts[text] = attributes.in_order(text)
         if found[1]:
             self.erased.add("attribute-order", found[1])
         return found[0]
@@ -280,23 +309,3 @@ def _parts(text: str, *, paths: bool, numbers: bool, names: bool) -> list[str]:
         elif names:
             found.append(f'"{match[1]}"')
     return found
-
-
-def sort_dictionaries(text: str) -> tuple[str, str]:
-    """Text with the attribute dictionaries in it sorted by key, and the keys in the order they had.
-
-    The keys are ``""`` where the order was that already; dictionaries after ``<`` keep their order.
-    """
-    pieces: list[str] = []
-    orders: list[str] = []
-    position = 0
-    for start, end in attributes.dictionaries(text):
-        entries = types.split(text[start + 1 : end - 1])
-        keyed = [(match[0].strip('"'), entry) for entry in entries if (match := _KEY.match(entry))]
-        if len(entries) > 1 and len(keyed) == len(entries) and not text[:start].endswith("<"):
-            if keyed != sorted(keyed):
-                orders.append(" ".join(key for key, _ in keyed))
-            pieces += [text[position:start], "{", ", ".join(entry for _, entry in sorted(keyed)), "}"]
-            position = end
-    pieces.append(text[position:])
-    return "".join(pieces), "; ".join(orders)

@@ -10,13 +10,22 @@ from irdiff_mlir.model import Operation
 _CONSTANT = re.compile(r"(?:\{[^{}]*\} )?(-?\d{1,19}) : (i\d{1,3}|index)$")
 _WIDTH = re.compile(r".*[ :](i(\d{1,3})|index)$")
 
+
+def _quotient(x: int, y: int) -> int | None:
+    """Rounded towards zero, as ``arith.divsi`` does."""
+    if y == 0:
+        return None
+    magnitude = abs(x) // abs(y)
+    return magnitude if (x < 0) == (y < 0) else -magnitude
+
+
 _BINARY: dict[str, Callable[[int, int], int | None]] = {
     "arith.addi": lambda x, y: x + y,
     "arith.subi": lambda x, y: x - y,
     "arith.muli": lambda x, y: x * y,
     "arith.minsi": min,
     "arith.maxsi": max,
-    "arith.divsi": lambda x, y: _quotient(x, y),
+    "arith.divsi": _quotient,
     "arith.remsi": lambda x, y: None if y == 0 else x - y * (_quotient(x, y) or 0),
     "arith.ceildivsi": lambda x, y: None if y == 0 else -(-x // y),
 }
@@ -45,11 +54,3 @@ def evaluate(operation: Operation, operands: Sequence[int | None]) -> int | None
         return None
     width = min(int(match[2]), 64) if match[2] else 64
     return value if -(1 << (width - 1)) <= value < 1 << (width - 1) else None
-
-
-def _quotient(x: int, y: int) -> int | None:
-    """Rounded towards zero, as ``arith.divsi`` does."""
-    if y == 0:
-        return None
-    magnitude = abs(x) // abs(y)
-    return magnitude if (x < 0) == (y < 0) else -magnitude

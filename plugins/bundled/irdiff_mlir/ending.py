@@ -6,20 +6,19 @@ import re
 
 import msgspec
 
-from irdiff.api import ParseError
 from irdiff_mlir import syntax
 from irdiff_mlir.lines import Lines
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?')
 _BRACKET = re.compile(r"->|[<>()\[\]{}]")
 _LINE = re.compile(
-    r'''\s*(?:
+    r"""\s*(?:
       (?:%[\w$.:, %-]+=\ )?(?:"[\w$.-]+"\(|[a-z_]\w*\.[\w.$]+)   # an operation
       |module(?:\ @\S+)?(?:\ attributes\ \{.*\})?\ \{$
       |[})]
       |\^[\w$.-]+[(:]
       |[a-z_]\w*[ (].*\{$                                      # default {, partition0(...) {, case 1 {
-    )''',
+    )""",
     re.VERBOSE,
 )
 _MAX_DEPTH = 200
@@ -49,11 +48,13 @@ def complete(parts: Lines) -> Completed:
     """The code with its operations marked; open regions of a truncated file are closed."""
     code, closed = parts.code, parts.closed
     count = len(code)
+    odd = tuple((number, line) for number, line in enumerate(code, 1) if not _plausible(line))
+    if odd:
+        code = _without(code, odd)
+    if deep := _too_deep_regions(code):
+        odd += deep
+        code = _without(code, deep)
     opened = _open_regions(code)
-    if odd := tuple((number, line) for number, line in enumerate(code, 1) if not _plausible(line)):
-        numbers = {number for number, _ in odd}
-        code = tuple("" if number in numbers else line for number, line in enumerate(code, 1))
-        opened = _open_regions(code)
     if not opened:
         return Completed(text=syntax.marked(code, closed), lines=count, reason=_undefined(parts), odd=odd)
     # the file does not end in a line end, so that its last line may be a part of one
@@ -96,21 +97,36 @@ def _too_deep(line: str) -> bool:
     return False
 
 
+def _without(code: tuple[str, ...], dropped: tuple[tuple[int, str], ...]) -> tuple[str, ...]:
+    numbers = {number for number, _ in dropped}
+    return tuple("" if number in numbers else line for number, line in enumerate(code, 1))
+
+
+def _too_deep_regions(code: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
+    """Lines of regions nested deeper than any compiler writes, from their opening to their closing brace."""
+    found: list[tuple[int, str]] = []
+    depth = 0
+    for number, line in enumerate(code, 1):
+        before = depth
+        if "{" in line or "}" in line:
+            plain = _STRING.sub("", line) if '"' in line else line
+            depth = max(0, depth + plain.count("{") - plain.count("}"))
+        if line and max(before, depth) > _MAX_DEPTH:
+            found.append((number, line))
+    return tuple(found)
+
+
 def _open_regions(code: tuple[str, ...]) -> list[tuple[int, bool]]:
-    """(line, whether in a generic operation) of every brace left open. Raises ParseError where they nest too deep."""
+    """(line, whether in a generic operation) of every brace left open."""
     stack: list[tuple[int, bool]] = []
     for number, line in enumerate(code, 1):
         if "{" not in line and "}" not in line:
             continue
         plain = _STRING.sub("", line) if '"' in line else line
-        generic = plain.endswith("({") or plain.endswith(", {")
+        generic = plain.endswith(("({", ", {"))
         for character in plain:
             if character == "{":
                 stack.append((number, generic))
-                if len(stack) > _MAX_DEPTH:
-                    raise ParseError(
-                        f"regions nested deeper than {_MAX_DEPTH} levels", line=number, hint="no compiler writes that"
-                    )
             elif character == "}" and stack:
                 stack.pop()
     return stack

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 
 
 class Erased:
     """Collects dropped text by normalisation."""
 
-    def __init__(self) -> None:
+    def __init__(self, normalizes: Callable[[str], bool]) -> None:
+        """``normalizes``: whether a normalisation is on; one that is off takes nothing away."""
+        self._on = normalizes
         self._texts: dict[str, list[str]] = {}
 
     def add(self, name: str, *texts: str) -> None:
         """Text that the normalisation ``name`` took away."""
-        self._texts.setdefault(name, []).extend(texts)
+        if self._on(name):
+            self._texts.setdefault(name, []).extend(texts)
 
     def digests(self) -> dict[str, str]:
         """Normalisation to digest, sorted by name."""

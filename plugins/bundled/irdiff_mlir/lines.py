@@ -38,80 +38,96 @@ class Lines(msgspec.Struct, frozen=True, kw_only=True):
 
 def split(text: str) -> Lines:
     """Take a file apart. Never fails: what does not look right stays in the code."""
-    code: list[str] = []
-    closed: list[bool] = []
-    aliases: list[Alias] = []
-    definitions: list[LocationAlias] = []
-    locations: list[Location] = []
-    comments: list[tuple[int, str]] = []
-    spaces: list[str] = []
-    resources: list[tuple[int, str]] = []
-    in_resources = False
-    ordinal = 0
+    splitter = _Splitter()
     if "\r\n" in text:
         text = text.replace("\r\n", "\n")
-        spaces.append("carriage returns")
+        splitter.spaces.append("carriage returns")
     raw = text.split("\n")
     for number, line in enumerate(raw, 1):
-        if in_resources or line.startswith("{-#"):
-            in_resources = "#-}" not in line
-            resources.append((number, line))
-            code.append("")
-            closed.append(False)
-            continue
-        first = line[:1]
-        if first == "#" and (match := _LOCATION_ALIAS.match(line)) and not (number == len(raw) and _cut(match[2])):
-            definitions.append(LocationAlias(name=match[1], text=match[2], ordinal=ordinal))
-            code.append("")
-            closed.append(False)
-            continue
-        if first in ("#", "!") and (match := _ALIAS.match(line)) and not match[1].startswith("#loc"):
-            aliases.append(
-                Alias(name=match[1], text=match[2], line=number, ordinal=ordinal, after=len(definitions))
+        splitter.add(number, line, last=number == len(raw))
+    return Lines(
+        code=tuple(splitter.code),
+        closed=tuple(splitter.closed),
+        aliases=tuple(splitter.aliases),
+        location_definitions=tuple(splitter.definitions),
+        locations=tuple(splitter.locations),
+        comments=tuple(splitter.comments),
+        spaces=tuple(splitter.spaces),
+        resources=tuple(splitter.resources),
+    )
+
+
+class _Splitter:
+    """Takes lines, one after the other."""
+
+    def __init__(self) -> None:
+        self.code: list[str] = []
+        self.closed: list[bool] = []
+        self.aliases: list[Alias] = []
+        self.definitions: list[LocationAlias] = []
+        self.locations: list[Location] = []
+        self.comments: list[tuple[int, str]] = []
+        self.spaces: list[str] = []
+        self.resources: list[tuple[int, str]] = []
+        self.in_resources = False
+        self.ordinal = 0
+        """Lines with code so far."""
+
+    def add(self, number: int, line: str, *, last: bool) -> None:
+        """One line; ``last`` where no line end follows it."""
+        if self.in_resources or line.startswith("{-#"):
+            self.in_resources = "#-}" not in line
+            self.resources.append((number, line))
+        elif not (line[:1] in ("#", "!") and self._definition(number, line, last=last)):
+            self._code(number, line)
+            return
+        self.code.append("")
+        self.closed.append(False)
+
+    def _definition(self, number: int, line: str, *, last: bool) -> bool:
+        """Whether a line defines a location or another alias, which is then noted."""
+        if match := _LOCATION_ALIAS.match(line):
+            if last and match[2].count("(") != match[2].count(")"):
+                return False  # the file is cut off inside it
+            self.definitions.append(LocationAlias(name=match[1], text=match[2], ordinal=self.ordinal))
+            return True
+        match = _ALIAS.match(line)
+        if match is None or match[1].startswith("#loc"):
+            return False
+        self.aliases.append(
+            Alias(
+                name=match[1], text=match[2], line=number, ordinal=self.ordinal, after=len(self.definitions)
             )
-            code.append("")
-            closed.append(False)
-            continue
+        )
+        return True
+
+    def _code(self, number: int, line: str) -> None:
         plain = line
         trailing = ""
         inner: list[str] = []
         at = line.rfind(" loc(")
-        simple = (
+        if (
             at >= 0
             and line.endswith(")")
             and "//" not in line
             and " loc(" not in line[:at]
-            and _SIMPLE.fullmatch(line, at + 5, len(line) - 1) is not None
-        )
-        if simple:
+            and _SIMPLE.fullmatch(line, at + 5, len(line) - 1)
+        ):
             trailing = line[at + 5 : -1]
             plain = line[:at]
         elif "loc(" in line or "//" in line:
             plain, trailing, inner, comment = _take_apart(line)
             if comment:
-                comments.append((ordinal, comment))
+                self.comments.append((self.ordinal, comment))
         if trailing or inner:
-            locations.append(Location(line=number, trailing=trailing, inner=tuple(inner), ordinal=ordinal))
-        ordinal += 1 if plain and not plain.isspace() else 0
+            self.locations.append(
+                Location(line=number, trailing=trailing, inner=tuple(inner), ordinal=self.ordinal)
+            )
+        self.ordinal += 1 if plain and not plain.isspace() else 0
         if plain or plain == line:
-            spaces.append(_spaces(plain))
-        code.append(plain.rstrip())
-        closed.append(bool(trailing))
-    return Lines(
-        code=tuple(code),
-        closed=tuple(closed),
-        aliases=tuple(aliases),
-        location_definitions=tuple(definitions),
-        locations=tuple(locations),
-        comments=tuple(comments),
-        spaces=tuple(spaces),
-        resources=tuple(resources),
-    )
-
-
-def _cut(location: str) -> bool:
-    """Whether a location on a last line without line end has lost its end."""
-    return location.count("(") != location.count(")")
+            self.spaces.append(_spaces(plain))
+        self.code.append(plain.rstrip())
+        self.closed.append(bool(trailing))
 
 
 def _spaces(line: str) -> str:

@@ -7,12 +7,12 @@ import re
 import msgspec
 
 from irdiff.api import Artifact, Context, Scope
-from irdiff_mlir import aliases, attributes, constants, drift, reader, results, types
+from irdiff_mlir import aliases, constants, drift, functions, reader, results
+from irdiff_mlir.functions import FUNCTIONS, Function
 from irdiff_mlir.model import Item, ItemKind, Module, Operation
 from irdiff_mlir.names import DEFINITION, VALUE, Names
 
 _FOR = re.compile(r"(?:unsigned )?%[\w$.-]+ = (%[\w$.#-]+) to (%[\w$.#-]+) step (%[\w$.#-]+)")
-_FUNCTION = re.compile(r'(?:(public|private|nested) )?@(?:"([^"]*)"|([\w$.-]+))\(')
 LOOPS = frozenset(("scf.for", "scf.while"))
 """Operations that make a loop scope."""
 
@@ -20,8 +20,6 @@ LOOPS = frozenset(("scf.for", "scf.while"))
 _MAX_DEPTH = 32
 _MAX_LOOPS = 1000
 _MAX_NESTED = 256
-
-FUNCTIONS = frozenset(("tt.func", "func.func"))
 
 
 class Operand(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -32,24 +30,6 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     result: int = 0
     argument: str = ""
     """Name of the kernel's argument, without ``%``, where it is one."""
-
-
-class Argument(msgspec.Struct, frozen=True, kw_only=True):
-    """One argument of a function."""
-
-    name: str
-    type: str
-    attributes: dict[str, str]
-
-
-class Function(msgspec.Struct, frozen=True, kw_only=True):
-    """One function."""
-
-    name: str
-    operation: int
-    line: int
-    private: bool
-    arguments: tuple[Argument, ...]
 
 
 class Loop(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,20 +154,24 @@ class _Resolver:
         self.scopes.append(self.open_loops[-1] if self.open_loops else "")
         self.types.append(self._result_types(operation))
         found = tuple(
-            self._operand(match[1], int(match[2] or 0)) for match in VALUE.finditer(operation.head) if match[1]
+            self._operand(match[1], int(match[2] or 0))
+            for match in VALUE.finditer(operation.head)
+            if match[1]
         )
         self.operands.append(found)
         if operation.name in constants.UNCHANGED and found and found[0].argument:
             self.arguments[operation.index] = found[0].argument
-        if (value := constants.evaluate(operation, [self.constants.get(o.operation) for o in found])) is not None:
+        if (
+            value := constants.evaluate(operation, [self.constants.get(o.operation) for o in found])
+        ) is not None:
             self.constants[operation.index] = value
         if not operation.regions:
             self._define(operation)
             return
         if operation.name in LOOPS:
             self._loop(operation)
-        elif operation.name in FUNCTIONS:
-            self._function(operation)
+        elif operation.name in FUNCTIONS and (function := functions.of(operation)) is not None:
+            self.functions.append(function)
 
     def _operand(self, name: str, result: int) -> Operand:
         found = self.names.find(name)
@@ -263,36 +247,6 @@ class _Resolver:
         value = self.constants.get(found.operation)
         named = found.argument or self.arguments.get(found.operation) or "?"
         return value, named if value is None else str(value)
-
-    def _function(self, operation: Operation) -> None:
-        match = _FUNCTION.match(operation.head)
-        if match is None:
-            return
-        inside = types.enclosed(operation.head, match.end() - 1)
-        arguments = [_argument(text) for text in types.split(inside)] if inside else []
-        self.functions.append(
-            Function(
-                name=match[2] or match[3] or "",
-                operation=operation.index,
-                line=operation.line,
-                private=match[1] == "private",
-                arguments=tuple(argument for argument in arguments if argument),
-            )
-        )
-
-
-def _argument(text: str) -> Argument | None:
-    name, colon, rest = text.partition(": ")
-    if not colon or not name.startswith("%"):
-        return None
-    dictionaries = attributes.dictionaries(rest)
-    at = rest.rfind(" {") if dictionaries and rest.endswith("}") else -1
-    start = dictionaries[-1][0] if at >= 0 else len(rest)
-    return Argument(
-        name=name[1:],
-        type=rest[:start].strip(),
-        attributes=attributes.fields(rest[start:]) if start < len(rest) else {},
-    )
 
 
 def _trips(lower: int | None, upper: int | None, step: int | None) -> int | None:

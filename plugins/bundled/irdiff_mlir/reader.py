@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 
 import msgspec
 
 from irdiff.api import Artifact, Context, Issue, ParseError
-from irdiff_mlir import aliases, drift, ending, lines, syntax
+from irdiff_mlir import aliases, drift, ending, lines, syntax, trouble
 from irdiff_mlir.model import Item, ItemKind, Module, Operation
 from irdiff_mlir.syntax import END_MARK, Span, Tree
 
@@ -16,7 +15,6 @@ _RESULTS = re.compile(r"%[^=\"(]*= ")
 _RESULT = re.compile(r"(%[\w$.-]+)(?::(\d+))?")
 _NAME = re.compile(r'"([^"]*)"|([A-Za-z_][\w$.]*)')
 _STRING = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*"?)')
-_MAX_ISSUES = 20
 _MAX_COUNT = 1 << 20
 """More results than any operation has; a larger number is damage."""
 
@@ -43,8 +41,8 @@ def read(artifact: Artifact, context: Context) -> Module:
 
 
 def parse(data: bytes) -> Module:
-    """Parse the bytes of a file. Raises ParseError for an empty file or one that is no UTF-8 text."""
-    text = _decode(data)
+    """Parse the bytes of a file. Raises ParseError where nothing in it can be read."""
+    text, damage = _decode(data)
     parts = lines.split(text)
     completed = ending.complete(parts)
     tree = syntax.parse(completed.text.encode())
@@ -54,23 +52,30 @@ def parse(data: bytes) -> Module:
             "no operation of MLIR in it", line=1, hint="check that the file is what its suffix says"
         )
     old_names = drift.has_old_names(text)
-    unread = _unread(operations, tree, parts.code, completed)
+    resolved = aliases.resolve(parts.aliases, fold=old_names)
+    unread = trouble.unread(operations, items, tree, parts.code, completed)
     resources = tuple(
         Item(kind=ItemKind.RAW, operation=-1, line=number, text=line) for number, line in parts.resources
     )
-    raw = tuple(Item(kind=ItemKind.RAW, operation=-1, line=number, text=line.strip()) for number, line in unread)
+    raw = tuple(
+        Item(kind=ItemKind.RAW, operation=-1, line=number, text=line.strip()) for number, line in unread
+    )
     return Module(
         operations=operations,
         items=(*items, *raw, *_cut(completed), *resources),
-        aliases=aliases.resolve(parts.aliases, fold=old_names),
+        aliases=resolved,
         alias_definitions=parts.aliases,
         location_definitions=parts.location_definitions,
         locations=parts.locations,
         comments=parts.comments,
         spaces=parts.spaces,
         unread=unread,
-        issues=_issues(
-            completed, tree, unread, parts, has_region=any(operation.regions for operation in operations)
+        issues=(
+            *damage,
+            *trouble.syntax_issues(
+                completed, tree, unread, parts, has_region=any(operation.regions for operation in operations)
+            ),
+            *trouble.alias_issues(parts, resolved),
         ),
         old_names=old_names,
     )
@@ -83,20 +88,34 @@ def _cut(completed: ending.Completed) -> tuple[Item, ...]:
     return (Item(kind=ItemKind.RAW, operation=-1, line=completed.lines, text="<the file ends early>"),)
 
 
-def _decode(data: bytes) -> str:
+def _decode(data: bytes) -> tuple[str, tuple[Issue, ...]]:
+    """The text, bytes that are none written as escapes, and an issue where there are such."""
     if not data.strip():
-        raise ParseError("the file is empty", line=1, hint="it was not written to its end: compile the kernel again")
+        raise ParseError(
+            "the file is empty", line=1, hint="it was not written to its end: compile the kernel again"
+        )
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ParseError(
-            "not UTF-8 text", line=line, hint="the file is damaged or is no MLIR: compile the kernel again"
-        ) from error
+        return data.decode("utf-8", "backslashreplace").replace("\0", "\\x00"), _damage(
+            "not UTF-8 text", data, error.start
+        )
     if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise ParseError("a NUL byte in text", line=line, hint="the file is damaged: compile the kernel again")
-    return text
+        return text.replace("\0", "\\x00"), _damage("a NUL byte in text", data, data.index(b"\0"))
+    return text, ()
+
+
+def _damage(message: str, data: bytes, offset: int) -> tuple[Issue, ...]:
+    line = data.count(b"\n", 0, offset) + 1
+    return (
+        Issue(
+            severity="error",
+            code="not-text",
+            message=f"{message}: the file is damaged",
+            line=line,
+            hint="compile the kernel again; what is left was read",
+        ),
+    )
 
 
 class _Builder:
@@ -198,7 +217,8 @@ class _Builder:
         position = 0
         if text.startswith("%") and (match := _RESULTS.match(text)):
             entry.results = tuple(
-                (name, min(int(count[:9]), _MAX_COUNT) if count else 1) for name, count in _RESULT.findall(match[0])
+                (name, min(int(count[:9]), _MAX_COUNT) if count else 1)
+                for name, count in _RESULT.findall(match[0])
             )
             position = match.end()
         if match := _NAME.match(text, position):
@@ -216,70 +236,3 @@ def _squeeze(text: str) -> str:
     return "".join(
         piece if index % 2 else re.sub(r"\s+", " ", piece) for index, piece in enumerate(pieces)
     ).strip()
-
-
-def _unread(
-    operations: tuple[Operation, ...], tree: Tree, code: tuple[str, ...], completed: ending.Completed
-) -> tuple[tuple[int, str], ...]:
-    """Lines of code that no operation accounts for, and those with an error in them."""
-    errors = {line for line in (*tree.errors, *(line for line, _ in tree.missing)) if line <= len(code)}
-    begins = {operation.line for operation in operations}
-    starts = sorted(begins)
-    unread: list[tuple[int, str]] = [*completed.dropped, *completed.odd]
-    dropped = {number for number, _ in unread}
-    by_line: dict[int, Operation] = {}
-    for operation in operations:
-        by_line.setdefault(operation.line, operation)
-    for number, line in enumerate(code, 1):
-        if not line or number in dropped:
-            continue
-        if number in errors:
-            unread.append((number, line))
-        elif number not in begins and line.strip()[:1] not in "}^)":
-            before = bisect_right(starts, number) - 1
-            inside = before >= 0 and by_line[starts[before]].last >= number
-            if not inside or syntax.begins_operation(line):
-                unread.append((number, line))
-    return tuple(sorted(unread))
-
-
-def _issues(
-    completed: ending.Completed,
-    tree: Tree,
-    unread: tuple[tuple[int, str], ...],
-    parts: lines.Lines,
-    *,
-    has_region: bool,
-) -> tuple[Issue, ...]:
-    issues: list[Issue] = []
-    reason = completed.reason or ("" if has_region else "it holds no function")
-    if reason:
-        issues.append(
-            Issue(
-                severity="error",
-                code="truncated",
-                message=f"the file ends early: {reason}",
-                line=completed.lines,
-                hint="compile the kernel again; what is there was read",
-            )
-        )
-    dropped = {number for number, _ in completed.dropped}
-    bad = [number for number, _ in unread if number not in dropped]
-    bad += [line for line, _ in tree.missing if line <= completed.lines and line not in bad]
-    if not bad and (tree.errors or tree.missing) and not completed.reason:
-        bad = [completed.lines]  # an error that lies where there is no code of the file's own
-    issues.extend(
-        Issue(
-            severity="error",
-            code="syntax",
-            message=f"not MLIR as Triton prints it: {parts.code[number - 1].strip()[:80]}",
-            line=number,
-            hint="the file is damaged, or the grammar does not know this syntax",
-        )
-        for number in sorted(bad)[:_MAX_ISSUES]
-    )
-    if len(bad) > _MAX_ISSUES:
-        issues.append(
-            Issue(severity="error", code="syntax", message=f"{len(bad) - _MAX_ISSUES} more lines like these")
-        )
-    return tuple(issues)

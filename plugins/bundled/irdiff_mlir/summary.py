@@ -58,7 +58,9 @@ def _notes(program: Program) -> list[Issue]:
     if not module.issues and not any(
         _names_a_file(definition.text) for definition in module.location_definitions
     ):
-        inner = any(_names_a_file(text) for place in module.locations for text in (place.trailing, *place.inner))
+        inner = any(
+            _names_a_file(text) for place in module.locations for text in (place.trailing, *place.inner)
+        )
         if not inner:
             notes.append(
                 Issue(

@@ -110,7 +110,9 @@ def _rows(node: Node) -> tuple[int, ...]:
     if node.start_point.row == node.end_point.row:
         return (node.start_point.row + 1,)
     return tuple(
-        child.start_point.row + 1 for child in node.children if child.type not in ("operation", "block", "comment")
+        child.start_point.row + 1
+        for child in node.children
+        if child.type not in ("operation", "block", "comment")
     ) or (node.start_point.row + 1,)
 
 

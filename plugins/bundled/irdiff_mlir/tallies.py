@@ -22,10 +22,18 @@ class Tallies:
 
     def add(self, fact: str, key: str, operation: int) -> None:
         """One occurrence of ``key`` at an operation (by index)."""
-        line = self._program.module.operations[operation].line
+        self.add_at(
+            fact,
+            key,
+            scope=self._program.scopes[operation],
+            line=self._program.module.operations[operation].line,
+        )
+
+    def add_at(self, fact: str, key: str, *, scope: str, line: int) -> None:
+        """One occurrence in a scope, at a line: of something that has no operation of its own."""
         by_scope = self._lines[fact]
-        for scope in self._around[self._program.scopes[operation]]:
-            by_scope[scope].setdefault(key, []).append(line)
+        for around in self._around[scope]:
+            by_scope[around].setdefault(key, []).append(line)
 
     def tallies(self) -> list[Fact]:
         """The tallies collected."""

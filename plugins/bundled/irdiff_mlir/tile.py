@@ -13,9 +13,12 @@ _TALLIES = (
         "ops",
         "operations",
         "operations",
-        "Every operation by its registered name in the newest dialect's spelling, nested ones, functions and "
-        "`builtin.module` included: what a walk with MLIR's own parser meets. A loop's scope holds what is in its "
-        "body; the loop operation itself counts around it.",
+        (
+            "Every operation by its registered name in the newest dialect's spelling, nested ones, functions and "
+            "`builtin.module` included, and what the custom syntax leaves out: what a walk with MLIR's own parser "
+            "meets. A loop's scope holds what is in its "
+            "body; the loop operation itself counts around it."
+        ),
     ),
     (
         "tensors",
@@ -27,15 +30,19 @@ _TALLIES = (
         "dots",
         "matrix products by shape",
         "operations",
-        "`A * B -> result` with shapes and element types, then what is not the default: input precision, scaled "
-        "operand types, `maxNumImpreciseAcc`. In TTGIR also warp-group and tensor-memory products.",
+        (
+            "`A * B -> result` with shapes and element types, then what is not the default: input precision, scaled "
+            "operand types, `maxNumImpreciseAcc`. In TTGIR also warp-group and tensor-memory products."
+        ),
     ),
     (
         "loads",
         "loads",
         "operations",
-        "Loads through pointers: shape and element type of the value, whether masked, whether with a value for "
-        "masked-off elements (`other`), cache and eviction modifiers and the other attributes.",
+        (
+            "Loads through pointers: shape and element type of the value, whether masked, whether with a value for "
+            "masked-off elements (`other`), cache and eviction modifiers and the other attributes."
+        ),
     ),
     ("stores", "stores", "operations", "Stores through pointers, described as loads are."),
     (
@@ -44,7 +51,12 @@ _TALLIES = (
         "operations",
         "Operation, memory order, scope, shape and element type, whether masked.",
     ),
-    ("program_ids", "uses of program ids", "operations", "Axis; `num_programs` where the grid's size is read."),
+    (
+        "program_ids",
+        "uses of program ids",
+        "operations",
+        "Axis; `num_programs` where the grid's size is read.",
+    ),
     (
         "store_casts",
         "conversions right before a store",
@@ -67,6 +79,23 @@ _TALLIES = (
 )
 """(name, title, unit, meaning) of each tally."""
 
+_UNPRINTED = {
+    "scf.for": ("scf.yield", 1),
+    "scf.if": ("scf.yield", 0),
+    "ttg.warp_specialize": ("ttg.warp_specialize.partitions", 1),
+}
+"""Operation -> (what its custom syntax does not print, how often; 0: once for each region)."""
+
+_DESCRIBED = (
+    (accesses.LOADS, "loads", accesses.load),
+    (accesses.STORES, "stores", accesses.store),
+    (accesses.ATOMICS, "atomics", accesses.atomic),
+    (accesses.DOTS, "dots", accesses.dot),
+    (frozenset(("tt.reduce",)), "reduces", accesses.reduction),
+    (frozenset(("tt.scan",)), "scans", accesses.reduction),
+)
+"""(operations, tally, how its key is made)."""
+
 _SOURCE = "Operation definitions: Triton 3.6 `include/triton/Dialect/Triton/IR/TritonOps.td`."
 
 
@@ -83,7 +112,14 @@ def specs(stage: str, group: str) -> tuple[FactSpec, ...]:
             "`argN` before; constexpr arguments and those specialized away are not in the IR.",
         ),
         *(
-            FactSpec(id=f"{stage}.{name}", title=title, kind="tally", unit=unit, group=group, doc=f"{doc} {_SOURCE}")
+            FactSpec(
+                id=f"{stage}.{name}",
+                title=title,
+                kind="tally",
+                unit=unit,
+                group=group,
+                doc=f"{doc} {_SOURCE}",
+            )
             for name, title, unit, doc in _TALLIES
         ),
         FactSpec(
@@ -104,6 +140,7 @@ def tally_ids(stage: str) -> tuple[str, ...]:
 
 def count(stage: str, program: Program, tallies: Tallies) -> None:
     """Fill the tallies."""
+    _count_unprinted(stage, program, tallies)
     for operation in program.module.operations:
         index = operation.index
         tallies.add(f"{stage}.ops", operation.name, index)
@@ -113,25 +150,30 @@ def count(stage: str, program: Program, tallies: Tallies) -> None:
         _count_operation(stage, program, operation, tallies)
 
 
+def _count_unprinted(stage: str, program: Program, tallies: Tallies) -> None:
+    """Operations that the custom syntax leaves out: yields of nothing, the holder of partitions."""
+    inside = {loop.operation: loop.scope for loop in program.loops}
+    for operation in program.module.operations:
+        name, times = _UNPRINTED.get(operation.name, ("", 0))
+        if operation.generic or not operation.regions or (operation.results and name == "scf.yield"):
+            continue
+        scope = inside.get(operation.index, program.scopes[operation.index])
+        for _ in range(times or operation.regions if name else 0):
+            tallies.add_at(f"{stage}.ops", name, scope=scope, line=operation.last)
+
+
 def _count_operation(stage: str, program: Program, operation: Operation, tallies: Tallies) -> None:
     name, index = operation.name, operation.index
     if name.startswith("arith."):
         return
-    if name in accesses.LOADS:
-        tallies.add(f"{stage}.loads", accesses.load(program, operation), index)
-    elif name in accesses.STORES:
-        tallies.add(f"{stage}.stores", accesses.store(program, operation), index)
-    elif name in accesses.ATOMICS:
-        tallies.add(f"{stage}.atomics", accesses.atomic(program, operation), index)
-    elif name in accesses.DOTS:
-        tallies.add(f"{stage}.dots", accesses.dot(program, operation), index)
-    elif name in ("tt.get_program_id", "tt.get_num_programs"):
+    for operations, tally, describe in _DESCRIBED:
+        if name in operations:
+            tallies.add(f"{stage}.{tally}", describe(program, operation), index)
+    if name in ("tt.get_program_id", "tt.get_num_programs"):
         axis = operation.head.partition(" ")[0]
-        tallies.add(f"{stage}.program_ids", axis if name == "tt.get_program_id" else f"num_programs {axis}", index)
-    elif name == "tt.reduce":
-        tallies.add(f"{stage}.reduces", accesses.reduction(program, operation), index)
-    elif name == "tt.scan":
-        tallies.add(f"{stage}.scans", accesses.reduction(program, operation), index)
+        tallies.add(
+            f"{stage}.program_ids", axis if name == "tt.get_program_id" else f"num_programs {axis}", index
+        )
     elif name.startswith("tt.descriptor_") or name == "tt.make_tensor_descriptor":
         tallies.add(f"{stage}.descriptors", accesses.descriptor(program, operation), index)
     if (cast := accesses.store_cast(program, operation)) is not None:

@@ -50,9 +50,7 @@ def shaped(text: str) -> Shaped | None:
     parts = split(text[match.end() : -1])
     if not parts or not parts[0]:
         return None
-    return Shaped(
-        shape=tuple(match[1].split("x")[:-1]), element=parts[0], parameters=tuple(parts[1:])
-    )
+    return Shaped(shape=tuple(match[1].split("x")[:-1]), element=parts[0], parameters=tuple(parts[1:]))
 
 
 def element_bits(element: str) -> int | None:

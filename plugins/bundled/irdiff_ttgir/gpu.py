@@ -69,21 +69,12 @@ def _count(program: Program, operation: Operation, tallies: Tallies) -> None:
     for use, text in _uses(program, operation):
         if layout := types.layout(text):
             tallies.add("ttgir.layout_by_use", f"{use} {layout}", index)
-    if name in accesses.DOTS:
-        tallies.add("ttgir.mma", _mma(program, operation), index)
-    elif name in _LOADS and program.scopes[index]:
+    for operations, tally, describe in _DESCRIBED:
+        if name in operations:
+            tallies.add(tally, describe(program, operation), index)
+    if name in _LOADS and program.scopes[index]:
         tallies.add(SYNC_LOADS, "", index)
-    elif name == "ttg.convert_layout":
-        tallies.add("ttgir.convert_layouts", _conversion(program, operation), index)
-    elif name == "ttg.local_alloc":
-        tallies.add("ttgir.shared_allocs", _buffer(program, operation), index)
-    elif name == "ttng.tmem_alloc":
-        tallies.add("ttgir.tmem_allocs", _buffer(program, operation), index)
-    elif name in _WAITS:
-        words, attribute = _WAITS[name]
-        number = attributes.integer(attributes.of(operation.head), attribute)
-        tallies.add("ttgir.async_waits", f"{words}{attribute} = {'?' if number is None else number}", index)
-    elif name.startswith("ttng.async_tma_") or name == "ttng.tensormap_create":
+    elif (name.startswith("ttng.async_tma_") and name not in _WAITS) or name == "ttng.tensormap_create":
         tallies.add("ttgir.tma", _tma(program, operation), index)
         if name in _TMA_LOADS:
             tallies.add("ttgir.pipeline_depth", _depth(program, operation, -1), index)
@@ -223,6 +214,13 @@ def _mma(program: Program, operation: Operation) -> str:
     return ", ".join(words)
 
 
+def _wait(_: Program, operation: Operation) -> str:
+    """``num = 0``."""
+    words, attribute = _WAITS[operation.name]
+    number = attributes.integer(attributes.of(operation.head), attribute)
+    return f"{words}{attribute} = {'?' if number is None else number}"
+
+
 def _element(text: str) -> str:
     found = types.shaped(text)
     return found.element if found else text
@@ -248,3 +246,13 @@ def _unit(layout: str) -> str:
     if kind in ("blocked", "linear"):
         return kind  # no matrix unit: its layout is in ttgir.layouts
     return " ".join((*words, *(f"{key} {value}" for key, value in sorted(parameters.items()))))
+
+
+_DESCRIBED = (
+    (accesses.DOTS, "ttgir.mma", _mma),
+    (frozenset(("ttg.convert_layout",)), "ttgir.convert_layouts", _conversion),
+    (frozenset(("ttg.local_alloc",)), "ttgir.shared_allocs", _buffer),
+    (frozenset(("ttng.tmem_alloc",)), "ttgir.tmem_allocs", _buffer),
+    (frozenset(_WAITS), "ttgir.async_waits", _wait),
+)
+"""(operations, tally, how its key is made)."""

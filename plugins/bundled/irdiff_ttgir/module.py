@@ -13,14 +13,18 @@ _WARPS = "num_warps("
 
 def facts(program: Program) -> list[Fact]:
     """The facts; no target where the module does not say it."""
-    top = next((operation for operation in program.module.operations if operation.name == "builtin.module"), None)
+    top = next(
+        (operation for operation in program.module.operations if operation.name == "builtin.module"), None
+    )
     fields = attributes.of(program.text(top.head)) if top else {}
-    evidence = {"": (top.line,)} if top else {}
+    evidence: dict[str, tuple[int, ...]] = {"": (top.line,)} if top else {}
     found = [Fact(id="ttgir.module", value=_record(fields), evidence=evidence)]
     target = attributes.scalar(fields["ttg.target"]) if "ttg.target" in fields else None
     if isinstance(target, str):
         found.append(Fact(id="ttgir.target", value=target, evidence=evidence))
-    specialized = [operation for operation in program.module.operations if operation.name == "ttg.warp_specialize"]
+    specialized = [
+        operation for operation in program.module.operations if operation.name == "ttg.warp_specialize"
+    ]
     record: dict[str, Scalar] = {}
     for number, operation in enumerate(specialized):
         prefix = f"{number}." if len(specialized) > 1 else ""
