@@ -132,7 +132,7 @@ def _why_bytes_differ(kernels: Sequence[KernelReport]) -> str:
     counts: Counter[str] = Counter()
     for kernel in kernels:
         told = [stage.reasons for stage in kernel.stages.values() if stage.sameness == "equivalent"]
-        counts.update(dict.fromkeys(reason for reasons in told for reason in reasons))
+        counts.update({reason for reasons in told for reason in reasons})
     reasons = sorted(counts, key=lambda reason: (-counts[reason], reason))
     if not reasons:
         return "All bytes are the same." if all(k.status == "identical" for k in kernels) else ""

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from irdiff.api import ParseError
-from irdiff_mlir.canonical import NORMALIZATIONS
+from irdiff_mlir.normalizations import NORMALIZATIONS
 from mlir.mlir_samples import canonical_of, file_of, kernel
 
 SAMPLES = {
