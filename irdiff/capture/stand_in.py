@@ -13,6 +13,7 @@ import ctypes
 import functools
 import os
 import sys
+import threading
 import traceback
 from types import SimpleNamespace
 from typing import Any, Callable
@@ -26,9 +27,9 @@ VALUES = (
     "UnsupportedOperatorException",
     "UnsupportedFakeTensorException",
 )
+AUTOGRAD = "accelerator device when none"
 MISSING = (
     "Torch not compiled with CUDA",
-    "accelerator device when none",
     "not linked with support for cuda",
     "CUDA generator",
     "dummy base class",
@@ -217,30 +218,79 @@ def replace_testing(module: Any) -> None:
 def replace_torch(stand: Stand, torch: Any) -> None:
     """Tensors of the device are fake, functions of ``torch.cuda`` answer for one device, Inductor is refused."""
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode  # type: ignore[import-not-found]  # the user's
+    from torch.overrides import TorchFunctionMode  # type: ignore[import-not-found]
+    from torch.utils._device import DeviceContext  # type: ignore[import-not-found]
+    from torch.utils._pytree import tree_map_only  # type: ignore[import-not-found]
 
-    class Mode(FakeTensorMode):  # type: ignore[misc]  # its base is not known here
-        """Fakes what touches the device; all else is computed as ever."""
+    device = torch.device("cuda", 0)
+    depth = threading.local()
 
-        def __torch_dispatch__(
-            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:  # torch's signature
-            device = (kwargs or {}).get("device")
-            fake = any(issubclass(each, FakeTensor) for each in types)
-            if fake or (device is not None and torch.device(device).type == "cuda"):
+    class Shapes(FakeTensorMode):  # type: ignore[misc]  # its base is not known here
+        """Fakes what touches the device, and all that is computed on the way; everything else is real."""
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            named = kwargs or {}
+            inside = getattr(depth, "value", 0)
+            there = named.get("device") is not None and torch.device(named["device"]).type == "cuda"
+            if not (inside or there or any(issubclass(each, FakeTensor) for each in types)):
+                return func(*args, **named)
+            depth.value = inside + 1
+            try:
+                if there and not inside:
+                    args = tree_map_only(torch.Tensor, self.faked, args)
                 return super().__torch_dispatch__(func, types, args, kwargs)
-            return func(*args, **(kwargs or {}))
+            finally:
+                depth.value = inside
 
+        def faked(self, tensor: Any) -> Any:
+            """A real tensor that goes to the device."""
+            return tensor if isinstance(tensor, FakeTensor) else self.from_tensor(tensor)
+
+    class Numbered(TorchFunctionMode):  # type: ignore[misc]  # its base is not known here
+        """``cuda`` is ``cuda:0``: asking for the current device is what a build for the CPU cannot do."""
+
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            named = {name: numbered(value) for name, value in (kwargs or {}).items()}
+            return func(*map(numbered, args), **named)
+
+    def numbered(value: Any) -> Any:
+        if isinstance(value, str):
+            return device if value == "cuda" else value
+        here = isinstance(value, torch.device) and value.type == "cuda" and value.index is None
+        return device if here else value
+
+    def made(original: Any) -> Any:
+        """``torch.tensor`` and its like make a real tensor first, and then move it where no mode sees it."""
+
+        @functools.wraps(original)
+        def make(*arguments: Any, device: Any = None, requires_grad: bool = False, **named: Any) -> Any:
+            where = numbered(torch.get_default_device() if device is None else device)
+            if torch.device(where).type != "cuda":
+                more = {"requires_grad": True} if requires_grad else {}
+                return original(*arguments, device=device, **named, **more)
+            tensor = original(*arguments, device="cpu", **named).to(where)
+            return tensor.requires_grad_() if requires_grad else tensor
+
+        return make
+
+    for name in ("tensor", "as_tensor", "asarray"):
+        setattr(torch, name, made(getattr(torch, name)))
+    # Modules move by swapping tensors, which torch refuses where weak references are left, as fake tensors have them.
+    torch.utils.weakref = SimpleNamespace(getweakrefs=lambda tensor: [])
+    begin = DeviceContext.__init__
+    DeviceContext.__init__ = lambda self, which: begin(self, numbered(which))
     without_guard(torch)
     replace_cuda(stand, torch)
     FakeTensor.data_ptr = lambda self: POINTER + self.storage_offset() * self.element_size()
     for name in ("numpy", "__array__", "__dlpack__"):
         setattr(FakeTensor, name, refuse(f"Tensor.{name}()", "needs the values of a tensor"))
-    torch.Tensor.cuda = lambda self, device=None, *rest, **named: self.to(torch.device("cuda", 0))
+    torch.Tensor.cuda = lambda self, *rest, **named: self.to(device)
     torch.compile = functools.partial(refuse_inductor, torch.nn.Module)
     torch.nn.Module.compile = refuse("torch.compile", "makes kernels for a GPU that is there, and there is none")
     if stand.backend == "hip":
         torch.version.hip = torch.version.hip or "0.0"
-    Mode(allow_non_fake_inputs=True).__enter__()
+    Shapes(allow_non_fake_inputs=True).__enter__()
+    Numbered().__enter__()
 
 
 def without_guard(torch: Any) -> None:
@@ -370,6 +420,8 @@ def needed(error: BaseException | None) -> str | None:
             return text
         if type(error).__name__ in VALUES:
             return f"needs the values of a tensor ({text.splitlines()[0] if text else type(error).__name__})"
+        if AUTOGRAD in text:
+            return "needs a GPU: torch's backward pass runs on streams of a device; call the backward kernels yourself"
         if any(each in text for each in MISSING):
             return f"needs a GPU ({text.splitlines()[0]})"
         error = error.__cause__ or error.__context__

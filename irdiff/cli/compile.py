@@ -118,8 +118,8 @@ def suite_tables(name: str) -> Path:
 
 
 def _requests(asked: CompileOptions) -> list[Request]:
-    by_hand = asked.signature is not None or asked.settings or asked.options
-    by_hand = by_hand or any(each is not None for each in (asked.num_warps, asked.num_stages, asked.num_ctas))
+    single = (asked.signature, asked.num_warps, asked.num_stages, asked.num_ctas)
+    by_hand = bool(asked.settings or asked.options) or any(each is not None for each in single)
     if asked.source is not None:
         if asked.suite is not None:
             raise UsageError("a file and --suite do not go together", where="compile")
@@ -254,19 +254,21 @@ def _print(results: Results, output: Path) -> None:
 
 def _remarks(results: tuple[Result, ...]) -> Iterator[str]:
     """What went wrong, and why jobs were skipped, each reason once."""
-    from irdiff.present.wording import printable
+    from irdiff.present.wording import joined, printable
 
+    failures: dict[tuple[str, str | None, str, str | None], list[Result]] = {}
     for result in results:
         failure = result.failure
-        if failure is None:
-            continue
-        where = f"{result.file}:{failure.line}" if failure.line else result.file
-        stage = f" at stage {failure.stage}" if failure.stage else ""
-        about = " ".join(part for part in (result.kernel, result.specialization) if part)
-        yield f"\n{printable(where)}: {failure.kind} error{stage}: {printable(about)} for {result.target}"
-        yield f"  {printable(failure.message)}"
-        if failure.kind in HINTS:
-            yield f"  {HINTS[failure.kind]}"
+        if failure is not None:
+            where = f"{result.file}:{failure.line}" if failure.line else None
+            failures.setdefault((failure.kind, failure.stage, failure.message, where), []).append(result)
+    for (kind, stage, message, where), alike in failures.items():
+        at = f" at stage {stage}" if stage else ""
+        about = joined([_about(result) for result in alike], most=3)
+        yield f"\n{printable(where or alike[0].file)}: {kind} error{at}: {printable(about)}"
+        yield f"  {printable(message)}"
+        if kind in HINTS:
+            yield f"  {HINTS[kind]}"
     reasons: dict[str, list[str]] = {}
     for result in results:
         if result.reason is not None:
@@ -276,10 +278,14 @@ def _remarks(results: tuple[Result, ...]) -> Iterator[str]:
         yield f"  {printable(reason)}"
 
 
+def _about(result: Result) -> str:
+    return " ".join(part for part in (result.kernel, result.specialization) if part) + f" for {result.target}"
+
+
 HINTS = {
-    "crash": "the compiler itself died: try another Triton with --python, and report it there with the record in failed/",
+    "crash": "the compiler itself died: try another Triton with --python, or report it with the record in failed/",
     "timeout": "--timeout SECONDS gives it longer",
-    "out-of-resources": "the entry is complete; launching it would fail. Smaller blocks, fewer stages or warps need less",
+    "out-of-resources": "the entry is complete, but cannot be launched; smaller blocks or fewer stages need less",
     "worker": "run it alone with --jobs 1; if it happens again, report it",
     "pass": "the record in failed/ has what the compiler printed",
     "code-generation": "the record in failed/ has what the compiler printed",

@@ -199,9 +199,10 @@ class _Parser:
                 self.fail(start, "this tuple is not closed", "a closing parenthesis")
             items.append(self._item(depth + 1))
             self._skip()
-            if self.text[self.at : self.at + 1] != ")" and not self._take(","):
-                what = self._seen()
-                self.fail(self.at, f"{what} cannot follow an item", "a comma or a closing parenthesis")
+            if self.at < len(self.text) and self.text[self.at] != ")" and not self._take(","):
+                self.fail(
+                    self.at, f"{self._seen()} cannot follow an item", "a comma or a closing parenthesis"
+                )
             self._skip()
         return TupleItem(items=tuple(items))
 

@@ -29,7 +29,7 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     """What a kernel cannot be compiled without; where it is missing the job is skipped and says so."""
 
     targets: tuple[Target, ...] = ()
-    """For ``cuda`` the oldest architecture, for ``hip`` each one; a backend not named here is without it."""
+    """For ``cuda`` the oldest architecture, for ``hip`` each one that will do; other backends all will."""
     triton: str | None = None
     """The oldest release."""
     why: str = ""
@@ -186,11 +186,11 @@ def _digest(value: object) -> str:
 
 def lacks_target(job: Job) -> str | None:
     """Why a job cannot be compiled for its target, where its request says so."""
-    needed = job.needs.targets
+    needed = [each for each in job.needs.targets if each.backend == job.target.backend]
     if not needed or any(at_least(job.target, each) for each in needed):
         return None
     places = ", ".join(f"{each} or newer" if each.backend == "cuda" else str(each) for each in needed)
-    return f"needs {job.needs.why or 'what is'} in {places}"
+    return f"needs {job.needs.why or 'what this target is without'}: {places}"
 
 
 def lacks_release(job: Job, release: str) -> str | None:

@@ -134,8 +134,9 @@ def failure_of(job: Job, outcome: Outcome, printed: str) -> Failure | None:
     if outcome.failure is None:
         return None
     fault = outcome.failure
+    stage = outcome.stage or ("source" if fault.kind == "front-end" else None)
     failure = Failure(
-        kind=fault.kind, message=fault.message, stage=outcome.stage, line=fault.line, detail=fault.detail
+        kind=fault.kind, message=fault.message, stage=stage, line=fault.line, detail=fault.detail
     )
     return enriched(failure, printed, job.file, job.shown)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 
 import msgspec
 
@@ -31,6 +33,7 @@ class ChangeFinder:
         *,
         name: str,
         coordinates: tuple[Mapping[str, Value], Mapping[str, Value]],
+        source_lines: tuple[Mapping[int, str], Mapping[int, str]] = ({}, {}),
     ) -> tuple[list[Change], dict[str, Value]]:
         """The changes, and separately the deltas of provenance facts (by fact id)."""
         facts_before = {(fact.id, fact.scope): fact for fact in before}
@@ -46,6 +49,9 @@ class ChangeFinder:
             change = self._one(spec, fact_before, fact_after, name, coordinates)
             if change is None:
                 continue
+            if fact_before is not None and fact_after is not None:
+                where = _source((fact_before, fact_after), change.delta, source_lines)
+                change = msgspec.structs.replace(change, source=where) if where else change
             if spec.provenance:
                 provenance[spec.id] = change.delta if change.delta is not None else "known on one side only"
             else:
@@ -134,3 +140,22 @@ def _evidence(fact: Fact, delta: Value) -> tuple[int, ...]:
     keys = delta.keys() if isinstance(delta, dict) else ("",)
     places = {place for key in keys for place in fact.evidence.get(key, ())}
     return tuple(sorted(places)[:MAX_EVIDENCE])
+
+
+def _source(
+    facts: tuple[Fact, Fact], delta: Value | None, source_lines: tuple[Mapping[int, str], Mapping[int, str]]
+) -> str | None:
+    """``file.py:41``: the user's line that most of what came rests on, else most of what went; None where none does."""
+    for fact, lines, sign in ((facts[1], source_lines[1], 1), (facts[0], source_lines[0], -1)):
+        moved = delta if isinstance(delta, dict) else {"": sign}
+        places = [
+            place
+            for key, count in moved.items()
+            if isinstance(count, int) and count * sign > 0
+            for place in fact.evidence.get(key, ())
+        ]
+        found = Counter(lines[place] for place in places if place in lines)
+        if found:
+            path, count = min(found.items(), key=lambda item: (-item[1], item[0]))
+            return PurePath(path).name if 2 * count >= len(places) else None
+    return None

@@ -99,7 +99,11 @@ class Comparer:
             if stages[name].sameness == "identical":
                 continue
             changes, moved = self._finder.between(
-                old.summary.facts, new.summary.facts, name=before.bundle.name, coordinates=places
+                old.summary.facts,
+                new.summary.facts,
+                name=before.bundle.name,
+                coordinates=places,
+                source_lines=(old.summary.source_lines, new.summary.source_lines),
             )
             provenance |= moved
             if stages[name].sameness == "changed":

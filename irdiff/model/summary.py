@@ -33,6 +33,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     scopes: tuple[Scope, ...] = ()
     coverage: Coverage = Coverage(understood=0, total=0)
     issues: tuple[Issue, ...] = ()
+    source_lines: dict[int, str] = {}
+    """Place in the artifact to the ``path:line`` of the user's source that it comes from, where recorded."""
     degraded: str | None = None
     """Why part of what this stage can say is missing here (a tool was not found), else ``None``."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from irdiff.api import Coverage, Fact, Issue, Summary
+from irdiff_mlir.locations import python_lines
 from irdiff_mlir.program import Program
 from irdiff_mlir.vocabulary import KNOWN
 
@@ -18,6 +19,10 @@ def summary(program: Program, facts: Iterable[Fact]) -> Summary:
         scopes=program.loop_scopes(),
         coverage=coverage(program),
         issues=(*program.module.issues, *_notes(program)),
+        source_lines={
+            number: f"{found.path}:{found.line}"
+            for number, found in sorted(python_lines(program.module).items())
+        },
     )
 
 

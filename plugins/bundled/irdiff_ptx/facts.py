@@ -10,6 +10,7 @@ from irdiff_ptx import declarations, opcodes
 from irdiff_ptx.control import blocks_and_loops
 from irdiff_ptx.keys import key_of
 from irdiff_ptx.reader import Item, Listing, read
+from irdiff_ptx.source_lines import source_lines
 from irdiff_ptx.specs import TALLIES
 
 MOST_UNKNOWN = 50
@@ -40,12 +41,17 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
         inside = [
             item for block in sorted(loop.blocks) for item in items[blocks[block].start : blocks[block].end]
         ]
-        places = [item[0] for item in inside]
-        scopes.append(Scope(id=loop.id, first=min(places, default=0), last=max(places, default=0)))
+        lines = [item[0] for item in inside]
+        scopes.append(Scope(id=loop.id, first=min(lines, default=0), last=max(lines, default=0)))
         facts.extend(_facts(_tallies(inside), loop.id))
     coverage = _coverage(items, directives, whole["ptx.opcodes"])
+    places = {place for fact in facts for found in fact.evidence.values() for place in found}
     return Summary(
-        facts=tuple(facts), scopes=tuple(scopes), coverage=coverage, issues=tuple(_issues(listing, coverage))
+        facts=tuple(facts),
+        scopes=tuple(scopes),
+        coverage=coverage,
+        issues=tuple(_issues(listing, coverage)),
+        source_lines=source_lines(listing, sorted(places)),
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from irdiff.api import Artifact, Context, EntryInfo, StageSpec, Summary, hookimpl
 from irdiff_mlir import program, summary, tile
-from irdiff_mlir.canonical import NORMALIZATIONS, canonical
+from irdiff_mlir.canonical import canonical
+from irdiff_mlir.normalizations import NORMALIZATIONS
 from irdiff_mlir.tallies import Tallies
 from irdiff_ttgir import gpu, module, specs
 

@@ -1,0 +1,5 @@
+"""A kernel file whose import ends the process."""
+
+import os
+
+os.abort()

@@ -1,0 +1,5 @@
+"""A kernel file that leaves the interpreter."""
+
+import sys
+
+sys.exit(1)

@@ -1,0 +1,3 @@
+"""A kernel file that imports what is not there."""
+
+import no_such_module  # noqa: F401
