@@ -7,9 +7,26 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .PHONY: demo test check format docs fixtures bench clean
 
+# Compiles the example in two specializations without a GPU and compares them; where Triton has no wheel (macOS),
+# compares two recorded compilations.
+DEMO := $(VENV)/demo
+MATMUL := fixtures/kernels/matmul.py::matmul_kernel
+SIGNATURE := *fp16:16, *fp16:16, *fp16:16, 256, 256, 256, 256, 1, 256, 1, 256, 1, 64, 64, 32
+
 demo: $(VENV)/demo.stamp
-	@echo '$$ irdiff compare fixtures/pairs/divisibility/before fixtures/pairs/divisibility/after'
-	@$(BIN)/irdiff compare fixtures/pairs/divisibility/before fixtures/pairs/divisibility/after
+	@set -e; if $(BIN)/python -c 'import importlib.util as u, sys; sys.exit(u.find_spec("triton") is None)'; then \
+	  for warps in 4 2; do \
+	    echo "$$ irdiff compile $(MATMUL) --num-warps $$warps --target cuda:90 -o $(DEMO)/warps-$$warps ..."; \
+	    $(BIN)/irdiff compile $(MATMUL) --signature '$(SIGNATURE)' --num-warps $$warps --num-stages 2 \
+	      --target cuda:90 -o $(DEMO)/warps-$$warps; echo; \
+	  done; \
+	  echo "$$ irdiff compare $(DEMO)/warps-4 $(DEMO)/warps-2"; \
+	  $(BIN)/irdiff compare $(DEMO)/warps-4 $(DEMO)/warps-2; \
+	else \
+	  echo 'Triton has no wheel here: comparing two recorded compilations instead.'; \
+	  echo '$$ irdiff compare fixtures/pairs/mma_fallback/before fixtures/pairs/mma_fallback/after'; \
+	  $(BIN)/irdiff compare fixtures/pairs/mma_fallback/before fixtures/pairs/mma_fallback/after; \
+	fi
 
 test: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -q -n 2 $(ARGS)
@@ -48,11 +65,11 @@ $(VENV)/pip.stamp:
 	@touch $@
 
 $(VENV)/demo.stamp: $(VENV)/pip.stamp pyproject.toml
-	$(PIP) install -q -e '.[sass]'
+	$(PIP) install -q -e '.[sass]' --group demo
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/demo.stamp
-	$(PIP) install -q -e '.[sass]' --group test
+	$(PIP) install -q --group test
 	@touch $@
 
 $(VENV)/lint.stamp: $(VENV)/demo.stamp

@@ -24,6 +24,7 @@ NAME = re.compile(r"[a-z][a-z0-9_-]*")
 FACT_ID = re.compile(r"[a-z][a-z0-9_-]*(?:\.[a-z0-9][a-z0-9_-]*)+")
 SUFFIX = re.compile(r"\.[A-Za-z0-9_][A-Za-z0-9_.-]*")
 RULE_CODE = re.compile(r"[A-Z]+[0-9]+")
+OPTIONAL_CALLS = ("prepare", "parts", "source_lines", "road")
 FORMATS = frozenset({"terminal", "json", "markdown", "html", "sarif", "junit", "github"})
 """Ids of renderers that are irdiff's own."""
 
@@ -119,8 +120,7 @@ def _check_edges(has: Contributions) -> None:
 def _check_stage(stage: StageSpec) -> None:
     _named("stage", stage, texts=("title",), calls=("summarize", "canonical", "expected"))
     who = f"stage {stage.id}"
-    if stage.prepare is not None:
-        _callables(who, stage, "prepare")
+    _callables(who, stage, *(name for name in OPTIONAL_CALLS if getattr(stage, name) is not None))
     _check_suffixes(who, stage.suffixes)
     for field in ("after", "needs"):
         for name in _text_tuple(who, field, getattr(stage, field)):

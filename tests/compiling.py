@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
+import corpus
 from irdiff.compile.output import OutputTree
 from irdiff.compile.plan import Job, Request, expand
 from irdiff.compile.pool import Pool
@@ -46,4 +48,27 @@ def fake_jobs(tmp_path: Path, *kernels: str, targets: tuple[str, ...] = ("cuda:9
     named = tuple(parse_target(target) for target in targets)
     return expand(
         [Request(file=file, shown="kernels.py", kernel=kernel, targets=named) for kernel in kernels]
+    )
+
+
+PROGRAM = """
+import sys
+from irdiff.cli import main
+if not any(command.name == "compile" for command in main.app.registered_commands):
+    from irdiff.cli.compile_command import register
+    register(main.app)
+sys.exit(main.main_with(sys.argv[1:]))
+"""
+"""``irdiff``, with the command also where the program does not declare it yet."""
+
+
+def program(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+    """Start ``irdiff compile`` in a folder, in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, "compile", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(corpus.ROOT), **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )

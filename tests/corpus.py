@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures"
 BUNDLES = FIXTURES / "bundles"
 PAIRS = FIXTURES / "pairs"
+CASES = FIXTURES / "cases"
 
 SETTING = "IRDIFF_TEST_DATA"
 """Environment variable naming the folder with ``data/`` and ``cases/`` (required where CI is set)."""
@@ -60,3 +61,16 @@ def unpack_h200(into: Path) -> Path:
         else:
             archive.extractall(into)
     return into / "inductor-h200"
+
+
+def case(comparison: str) -> tuple[Path, Path]:
+    """Before and after of one comparison of ``fixtures/cases``: each a cache tree or an archive of one."""
+    import json
+
+    described = json.loads((CASES / "manifest.json").read_text())[comparison]
+    folder = FIXTURES / described["folder"] if "folder" in described else CASES / comparison
+    before, after = (
+        packed if (packed := folder / f"{side}.tar.xz").exists() else folder / side
+        for side in ("before", "after")
+    )
+    return before, after

@@ -55,9 +55,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 def compare(kernel: str, entry: str, says: DriverSays, facts: dict[str, object]) -> Compared:
     """One kernel; ``facts`` maps the roles of ``ROLES`` to whole-kernel values."""
-    answered = {
-        field: value for field in ROLES.values() if (value := getattr(says, field)) is not None
-    }
+    answered = {field: value for field in ROLES.values() if (value := getattr(says, field)) is not None}
     read = {
         field: value
         for role, field in ROLES.items()

@@ -12,7 +12,7 @@ from irdiff.compile.record import Resources
 from irdiff.errors import ToolError
 from irdiff.tools.process import run_limited
 
-PROBE = Path(__file__).with_name("driver_probe.py")
+PROBE = Path(__file__).parent / "inside" / "driver_probe.py"
 TIMEOUT = 300.0
 """Seconds; loading a cubin takes about a millisecond."""
 

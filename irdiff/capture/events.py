@@ -19,6 +19,8 @@ class Where(msgspec.Struct, frozen=True, kw_only=True):
     """``""`` where it could not be read."""
     kind: str = "python"
     line: int | None = None
+    def_line: int | None = None
+    """Line of ``def`` behind the decorators: what a compiler's message counts from."""
     dependencies: str | None = None
 
 
@@ -100,7 +102,9 @@ class Autotuned(_Event, frozen=True, kw_only=True, tag="autotune"):
 
     def winner(self) -> int | None:
         """Index of the fastest, the first of equals; ``None`` where nothing was measured."""
-        timed = [(each.milliseconds, at) for at, each in enumerate(self.configs) if each.milliseconds is not None]
+        timed = [
+            (each.milliseconds, at) for at, each in enumerate(self.configs) if each.milliseconds is not None
+        ]
         return min(timed)[1] if timed else None
 
 
@@ -131,7 +135,9 @@ class Problem(_Event, frozen=True, kw_only=True, tag="problem"):
 
 
 Event: TypeAlias = Compiled | Failed | Loaded | Autotuned | Stopped | Assumed | Interpreted | Problem
-_DECODER = msgspec.json.Decoder(Compiled | Failed | Loaded | Autotuned | Stopped | Assumed | Interpreted | Problem)
+_DECODER = msgspec.json.Decoder(
+    Compiled | Failed | Loaded | Autotuned | Stopped | Assumed | Interpreted | Problem
+)
 
 
 def read_events(folder: Path) -> tuple[list[Event], list[str]]:

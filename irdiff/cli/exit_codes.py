@@ -9,11 +9,11 @@ class Exit(IntEnum):
     """What the process ends with."""
 
     OK = 0
-    """Done; with --exit-code: nothing changed in meaning."""
+    """Done; compare --exit-code: nothing changed in meaning; compile: every kernel compiled."""
     CHANGED = 1
-    """Bit 1: with --exit-code, a kernel changed."""
+    """Bit 1: compare --exit-code: a kernel changed; compile: a kernel failed to compile."""
     UNSURE = 2
-    """Bit 2: something could not be read or compared, or an input holds no kernel."""
+    """Bit 2: something could not be read, compared or tried: an input without a kernel, no Triton."""
     CHANGED_AND_UNSURE = 3
     """Both bits."""
     USAGE = 64

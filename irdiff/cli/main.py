@@ -12,6 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from irdiff import __version__
+from irdiff.cli.compile_command import register
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.options import AllOption, FormatOption, NoExternalOption, OutputOption
 
@@ -153,6 +154,9 @@ def doctor(no_external_plugins: NoExternalOption = False) -> None:
     from irdiff.cli.doctor import run_doctor
 
     raise typer.Exit(run_doctor(external=not no_external_plugins))
+
+
+register(app)
 
 
 def run() -> NoReturn:

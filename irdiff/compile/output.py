@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,8 +96,23 @@ class OutputTree:
         entries = sorted(path.parent for path in cache.glob("*/__grp__*.json"))
         return entries[0] if entries else None
 
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise IrdiffError(f"cannot be written to: {reason}", where=str(self.folder)) from None
+
     def place(self, made: Path, entry: Entry) -> None:
-        """Move a finished entry to its place, in one step. One of the same name there is replaced."""
+        """Move a finished entry to its place, in one step. One of the same name there is replaced.
+
+        Raises IrdiffError where the folder cannot be written to, as ``record_failure`` does.
+        """
+        with self._writing():
+            self._place(made, entry)
+
+    def _place(self, made: Path, entry: Entry) -> None:
         final = self.folder / made.name
         for group in made.glob("__grp__*.json"):
             _point_to(group, final)
@@ -116,10 +132,11 @@ class OutputTree:
     def record_failure(self, entry: Entry) -> Path:
         """Write the record of a kernel that did not compile."""
         path = self._failure_path(entry)
-        path.parent.mkdir(exist_ok=True)
-        unfinished = self.work / path.name
-        unfinished.write_bytes(encode_entry(entry))
-        unfinished.replace(path)
+        with self._writing():
+            path.parent.mkdir(exist_ok=True)
+            unfinished = self.work / path.name
+            unfinished.write_bytes(encode_entry(entry))
+            unfinished.replace(path)
         return path
 
     def _failure_path(self, entry: Entry) -> Path:

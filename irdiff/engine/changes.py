@@ -49,7 +49,7 @@ class ChangeFinder:
             change = self._one(spec, fact_before, fact_after, name, coordinates)
             if change is None:
                 continue
-            if fact_before is not None and fact_after is not None:
+            if fact_before is not None and fact_after is not None and spec.place != "byte":
                 where = _source((fact_before, fact_after), change.delta, source_lines)
                 change = msgspec.structs.replace(change, source=where) if where else change
             if spec.provenance:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
+from irdiff.engine.agreement import told_twice
 from irdiff.engine.changes import MAX_EVIDENCE, ChangeFinder
 from irdiff.engine.explain import explained, first_divergence
 from irdiff.engine.kernels import Kernel, Reading, coordinates
@@ -103,11 +104,17 @@ class Comparer:
                 new.summary.facts,
                 name=before.bundle.name,
                 coordinates=places,
-                source_lines=(old.summary.source_lines, new.summary.source_lines),
+                source_lines=(
+                    self._reader.source_lines(old, before.artifact(name)),
+                    self._reader.source_lines(new, after.artifact(name)),
+                )
+                if stages[name].sameness == "changed"
+                else ({}, {}),
             )
             provenance |= moved
             if stages[name].sameness == "changed":
                 told = any(self._registry.facts[change.fact].role != FINGERPRINT for change in changes)
+                changes = [change for change in changes if not told_twice(change, self._registry.facts, places)]
                 by_stage[name] = changes if told else [*changes, self._unexplained(name, before, after)]
         changes = [change for found in by_stage.values() for change in found]
         derived, moved = self._finder.between(

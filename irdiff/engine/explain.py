@@ -24,6 +24,8 @@ def first_divergence(
     """The first step of the compiler whose canonical form differs, the first whose facts do, and the cause.
 
     ``changes`` holds the changes of each stage by stage id. None where no step of the compiler differs.
+    A difference that a later step no longer has led to nothing behind it: where something differs behind the
+    last step that is the same on both sides, it begins there.
     """
     declared = {
         stage_id: reading.stage for kernel in (before, after) for stage_id, reading in kernel.readings.items()
@@ -32,6 +34,9 @@ def first_divergence(
     differing = [declared[name] for name in steps if stages[name].sameness == "changed"]
     if not differing:
         return None
+    same = [at for at, name in enumerate(steps) if stages[name].sameness in ("identical", "equivalent")]
+    behind = {name for at, name in enumerate(steps) if same and at > same[-1]}
+    differing = [stage for stage in differing if stage.id in behind] or differing
     first = differing[0]
     with_facts = [
         stage for stage in differing if any(c.effect != "unexplained" for c in changes.get(stage.id, ()))

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 import msgspec
 
+from irdiff.engine.agreement import disagreements
 from irdiff.engine.isolation import guarded
 from irdiff.engine.kernels import Kernel, KernelFactView, Reading
 from irdiff.engine.unclaimed import unclaimed_stage
@@ -40,13 +41,16 @@ class Reader:
         *,
         canonical: bool,
         switched_off: frozenset[str] = frozenset(),
+        wanted: frozenset[str] = frozenset(),
         progress: Progress = no_progress,
     ) -> None:
         self._registry = registry
         self._tools = tools
         self._canonical = canonical
         self._switched_off = switched_off
+        self._wanted = wanted
         self._progress = progress
+        self._lines: dict[tuple[str, str], Mapping[int, str]] = {}
         self._late: dict[tuple[str, str], Reading] = {}
         self._order = {stage.id: index for index, stage in enumerate(registry.stages)}
         self._stages = {stage.id: stage for stage in registry.stages}
@@ -94,6 +98,20 @@ class Reader:
         made = guarded(lambda: stage.canonical(artifact, context), Canonical, self._owner(stage.id), artifact)
         return made if isinstance(made, Canonical) else None
 
+    def source_lines(self, reading: Reading, artifact: Artifact) -> Mapping[int, str]:
+        """Places of an artifact to the user's lines, made now where the stage puts that off; empty if it fails."""
+        if reading.summary is None:
+            return {}
+        make = reading.stage.source_lines
+        if make is None:
+            return reading.summary.source_lines
+        key = (artifact.stage, artifact.sha256)
+        if key not in self._lines:
+            context = self._context(None)
+            made = guarded(lambda: make(artifact, context), dict, self._owner(reading.stage.id), artifact)
+            self._lines[key] = made if isinstance(made, dict) else {}
+        return self._lines[key]
+
     def _stage(self, stage_id: str) -> StageSpec:
         return self._stages.get(stage_id) or unclaimed_stage(stage_id)
 
@@ -103,7 +121,9 @@ class Reader:
         return f"{info.name} ({info.origin})" if info else "irdiff"
 
     def _context(self, prepared: object | None) -> Context:
-        return Context(tools=self._tools, prepared=prepared, switched_off=self._switched_off)
+        return Context(
+            tools=self._tools, prepared=prepared, switched_off=self._switched_off, wanted=self._wanted
+        )
 
     def _prepare(
         self, distinct: Mapping[tuple[str, str], Artifact]
@@ -192,7 +212,7 @@ class Reader:
             readings=mine,
             missing=missing,
             derived=derived,
-            issues=(*bundle.issues, *issues, *trouble),
+            issues=(*bundle.issues, *issues, *trouble, *disagreements(mine, self._registry.facts)),
         )
 
     def _located(self, readings: Mapping[tuple[str, str], Reading], artifact: Artifact) -> Reading:

@@ -44,6 +44,11 @@ class FactSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Coordinates (``target.arch``, or a fact id) that must be equal for a direction to mean anything."""
     provenance: bool = False
     """Says where an artifact comes from: listed, and never part of sameness or verdict."""
+    repeats: str | None = None
+    """Id of a fact that says the same from a better source: where both are known this one is shown, not compared, and a
+    difference between the two is a warning."""
+    opt_in: bool = False
+    """Costs so much that it is made only where asked for (``--with``, ``Context.wants``)."""
     group: str = ""
     """Heading under which ``show`` lists it."""
     place: Place = "line"

@@ -59,16 +59,22 @@ class Context:
         tools: Toolbox,
         prepared: object | None = None,
         switched_off: frozenset[str] = frozenset(),
+        wanted: frozenset[str] = frozenset(),
     ) -> None:
         self.tools = tools
         self.prepared = prepared
         """What the stage's ``prepare`` returned for this content."""
         self._switched_off = switched_off
+        self._wanted = wanted
         self._once: dict[str, object] = {}
 
     def normalizes(self, name: str) -> bool:
         """Whether the normalisation of that id is on (``--no-normalize`` switches one off)."""
         return name not in self._switched_off
+
+    def wants(self, fact_id: str) -> bool:
+        """Whether a fact that is made only where asked for is asked for (``--with``)."""
+        return fact_id in self._wanted
 
     def once(self, key: str, make: Callable[[], T]) -> T:
         """``make()``, remembered for this content: ``summarize`` and ``canonical`` parse only once."""
@@ -85,6 +91,31 @@ class Normalization(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     """What differs when only this differs, as in "bytes differ by ...": ``source paths``."""
     doc: str = ""
+
+
+ACTIONS = ("copy", "fragment load", "dot", "layout conversion", "reduction", "store")
+"""What a tile program does, whatever the stage calls it: global memory to shared memory or registers, shared memory to
+the operands of a dot, products, values to other threads, sums over threads, registers to global memory."""
+
+
+class Carrier(msgspec.Struct, frozen=True, kw_only=True):
+    """An operation that carries an action."""
+
+    actions: tuple[str, ...]
+    """Of ACTIONS; several where the operation alone does not say which, the likeliest first: then the user's line and
+    what the stages before do decide."""
+    operation: str
+    """As it is shown: ``LDGSTS.E.128``."""
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file that speaks of several kernels says of one of them."""
+
+    kernel: str
+    arch: str | None
+    """As ``Target.arch``; None where the file does not say."""
+    data: bytes
+    """The content of an artifact of its own."""
 
 
 class EntryInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,6 +162,13 @@ class StageSpec(msgspec.Struct, frozen=True, kw_only=True):
     """False for a stage that describes a compilation and is no step of it: a divergence never begins there."""
     machine_code: bool = False
     """True where the artifact is what the GPU executes."""
+    road: Callable[[str, str], Carrier | None] | None = None
+    """What a key of a tally (fact id, key) does on the road of a kernel through the stages; None for nothing of it."""
+    parts: Callable[[bytes], Sequence[Part]] | None = None
+    """For a file that speaks of several kernels (the log of an assembler): what it says of each."""
+    source_lines: Callable[[Artifact, Context], Mapping[int, str]] | None = None
+    """What ``Summary.source_lines`` would hold, where it costs too much to make it for every artifact: asked for where
+    a change of this stage is shown. Raises ParseError alone."""
     needs: tuple[str, ...] = ()
     """Ids of tools that it uses where they are found."""
     prepare: Callable[[Sequence[Artifact], Toolbox], Mapping[str, object]] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
 import msgspec
@@ -11,6 +11,7 @@ from irdiff.model.bundle import Artifact, Bundle, Layout
 from irdiff.model.facts import Scalar
 from irdiff.model.issues import Issue
 from irdiff.model.specs import StageLookup
+from irdiff.sources.complaints import bad_json, ended_early, missing, second
 from irdiff.sources.files import Folder, FoundFile
 from irdiff.sources.layouts import layout_of
 from irdiff.sources.names import (
@@ -80,7 +81,7 @@ def bundles_of(
     issues: list[Issue] = []
     for _, kernel in sorted(kernels.items()):
         if _is_kernel(kernel, folder, context, any_json=any_json):
-            bundles.append(_bundle(kernel, folder, context, layout, extra))
+            bundles.append(_bundle(kernel, folder, context, layout, extra, provenance))
         else:
             issues.extend(_lost(kernel, context))
     if not bundles and folder.bare and not folder.files and is_entry_name(folder.name):
@@ -154,6 +155,7 @@ def _bundle(
     context: StageLookup,
     layout: Layout | None,
     extra: Mapping[str, Scalar],
+    beside: FoundFile | None = None,
 ) -> Bundle:
     said = Record()
     if JSON_SUFFIX in kernel.files:
@@ -161,11 +163,14 @@ def _bundle(
     if kernel.group is not None:
         _read_group(kernel, kernel.group, folder, context)
     artifacts = _artifacts(kernel, context)
+    stage = context.stage_of(JSON_SUFFIX)
+    if beside is not None and beside.read is not None and stage in artifacts:
+        artifacts[stage] = _with_record(artifacts[stage], beside.read)
     files = [file for several in kernel.files.values() for file in several]
     written = kernel.files.keys() | kernel.listed
     layout = layout or layout_of(written, context)
     if layout == "failed":
-        kernel.issues.append(_ended_early(folder))
+        kernel.issues.append(ended_early(folder))
     return Bundle(
         name=said.name or kernel.stem,
         path=folder.path,
@@ -198,9 +203,19 @@ def _artifacts(kernel: _Kernel, context: StageLookup) -> dict[str, Artifact]:
             chosen = artifacts.get(stage)
             if chosen is not None:
                 artifact, unused = _preferred(chosen, artifact)
-                kernel.issues.append(_second(unused, artifact))
+                kernel.issues.append(second(unused, artifact))
             artifacts[stage] = artifact
     return dict(sorted(artifacts.items()))
+
+
+def _with_record(metadata: Artifact, record: Callable[[], bytes]) -> Artifact:
+    """The stage JSON followed by ``irdiff.json``: together they say what was compiled."""
+    return Artifact(
+        stage=metadata.stage,
+        suffix=metadata.suffix,
+        location=metadata.location,
+        read=lambda: metadata.read() + b"\n" + record(),
+    )
 
 
 def _preferred(first: Artifact, second: Artifact) -> tuple[Artifact, Artifact]:
@@ -215,16 +230,6 @@ def _is_binary(artifact: Artifact) -> bool:
         return False
 
 
-def _second(unused: Artifact, used: Artifact) -> Issue:
-    return Issue(
-        severity="note",
-        code="second-file",
-        message=f"is not read: {used.location} holds the same stage",
-        where=unused.location,
-        stage=used.stage,
-    )
-
-
 def _content(file: FoundFile) -> bytes | None:
     try:
         return file.read() if file.read is not None else None
@@ -237,14 +242,14 @@ def _read_json(kernel: _Kernel, file: FoundFile) -> Record:
     data = _content(file)
     if data is None:
         if file.issue is None:
-            kernel.issues.append(_bad_json(file, "cannot be read", "unreadable-file", hint))
+            kernel.issues.append(bad_json(file, "cannot be read", "unreadable-file", hint))
         return Record()
     if not data:
         return Record()  # an empty file is complained of where it becomes an artifact
     try:
         said = record(decode(data), kernel.stem)
     except BadJsonError as error:
-        kernel.issues.append(_bad_json(file, str(error), "bad-json", hint))
+        kernel.issues.append(bad_json(file, str(error), "bad-json", hint))
         return Record()
     if said.odd:
         message = f"the JSON {'; '.join(said.odd[:_MAX_ODD])}"
@@ -260,52 +265,15 @@ def _read_group(kernel: _Kernel, group: FoundFile, folder: Folder, context: Stag
         return
     data = _content(group)
     if data is None:
-        kernel.issues.append(_bad_json(group, "cannot be read", "unreadable-file", hint, severity="warning"))
+        kernel.issues.append(bad_json(group, "cannot be read", "unreadable-file", hint, severity="warning"))
         return
     try:
         listed = listed_files(decode(data))
     except BadJsonError as error:
-        kernel.issues.append(_bad_json(group, str(error), "bad-group", hint, severity="warning"))
+        kernel.issues.append(bad_json(group, str(error), "bad-group", hint, severity="warning"))
         return
     kinds = {name: classify(name) for name in listed}
     stages = {name: kind.suffix for name, kind in kinds.items() if kind.role == "stage"}
     kernel.listed = frozenset(stages.values())
     there = {file.name for file in folder.files}
-    kernel.issues.extend(_missing(stages, there, folder, group, context))
-
-
-def _missing(
-    listed: Mapping[str, str], there: set[str], folder: Folder, group: FoundFile, context: StageLookup
-) -> Iterable[Issue]:
-    for name, suffix in listed.items():
-        if name in there or "/" in name or "\\" in name:
-            continue
-        yield Issue(
-            severity="error",
-            code="missing-file",
-            message=f"{name} is not there, though {group.name} lists it",
-            where=folder.path,
-            stage=context.stage_of(suffix),
-            hint="it was deleted or not copied; compile the kernel again",
-        )
-
-
-def _ended_early(folder: Folder) -> Issue:
-    """Triton leaves the stages it reached, and no JSON, where a compilation fails or is interrupted."""
-    return Issue(
-        severity="error",
-        code="compilation-ended-early",
-        message="holds no JSON and no machine code: its compilation failed, was interrupted, or still runs",
-        where=folder.path,
-        hint="compile it again to see the compiler's message",
-    )
-
-
-def _bad_json(file: FoundFile, what: str, code: str, hint: str, *, severity: str = "error") -> Issue:
-    return Issue(
-        severity="error" if severity == "error" else "warning",
-        code=code,
-        message=f"the JSON {what}",
-        where=file.location,
-        hint=hint,
-    )
+    kernel.issues.extend(missing(stages, there, folder, group, context))

@@ -53,7 +53,7 @@ IGNORED_SUFFIXES = frozenset({
 stage, with or without a plugin."""
 
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
-"""Folders that are never looked into, beside ``tmp.pid_*``
+"""Folders that are never looked into, beside ``.irdiff-*`` (unfinished work of irdiff) and ``tmp.pid_*``
 (where Triton after 3.0 writes a file before it renames it)."""
 
 ARCHIVE_SUFFIXES = (
@@ -129,7 +129,7 @@ def is_entry_name(folder: str) -> bool:
 
 def is_skipped_folder(name: str) -> bool:
     """Whether nothing below a folder of that name is a finished entry."""
-    return name in SKIPPED_FOLDERS or name.startswith("tmp.pid_")
+    return name in SKIPPED_FOLDERS or name.startswith(("tmp.pid_", ".irdiff-"))
 
 
 def shown(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from irdiff.compile.notation import parse_signature, parse_values
@@ -18,8 +19,8 @@ def kernel(tmp_path):
     return file
 
 
-def request(kernel, **fields):
-    return Request(file=kernel, shown="k.py", targets=(parse_target("cuda:90"),), **fields)
+def request(file, **fields):
+    return Request(file=file, shown="k.py", targets=(parse_target("cuda:90"),), **fields)
 
 
 def test_lists_expand_into_every_combination_in_the_order_given(kernel):
@@ -28,12 +29,7 @@ def test_lists_expand_into_every_combination_in_the_order_given(kernel):
         settings={"M": parse_values("64, 128", where=""), "N": parse_values("32", where="")},
         options={"num_warps": parse_values("4,8", where="")},
     )
-    made = Request(
-        **{
-            **{f: getattr(made, f) for f in made.__struct_fields__},
-            "targets": (parse_target("cuda:80"), parse_target("cuda:90")),
-        }
-    )
+    made = msgspec.structs.replace(made, targets=(parse_target("cuda:80"), parse_target("cuda:90")))
     found = [(job.specialization, str(job.target)) for job in expand([made])]
     assert found == [
         (f"M={m} N=32 num_warps={warps}", target)

@@ -5,25 +5,15 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
 
-from compiling import fake_jobs, run_jobs
+from compiling import fake_jobs, program, run_jobs
 from irdiff.compile.gpu import find_gpu
 from irdiff.compile.record import decode_entry
 from irdiff.errors import ToolError, UsageError
 
-PROGRAM = """
-import sys
-from irdiff.cli import main
-if not any(command.name == "compile" for command in main.app.registered_commands):
-    from irdiff.cli.compile_command import register
-    register(main.app)
-sys.exit(main.main_with(sys.argv[1:]))
-"""
 BAD = ("aborts", "leaves", "babbles", "stops", "mistakes", "forgets")
 
 
@@ -32,15 +22,8 @@ def outcomes(results):
 
 
 def start(tables, output, python, **environment):
-    command = [sys.executable, "-c", PROGRAM, "compile", "-o", str(output), "--python", python, "--jobs", "2"]
-    return subprocess.Popen(
-        command,
-        cwd=tables,
-        env={**os.environ, **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    """The command at work on tables, with two workers."""
+    return program(tables, "-o", str(output), "--python", python, "--jobs", "2", **environment)
 
 
 @pytest.fixture

@@ -1,3 +1,4 @@
+# ruff: noqa: PTH100, PTH118, PTH120
 """Python imports this at its start, where irdiff put its folder on PYTHONPATH: loads the recorder, then goes on.
 
 Every process that the program starts with the same environment does so too: Inductor's compile workers among them.
@@ -6,6 +7,7 @@ A ``sitecustomize`` that was there before is imported after this one, as if this
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import sys
@@ -14,12 +16,15 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def _load_recorder() -> None:
-    path = os.path.join(os.path.dirname(_HERE), "recorder.py")
-    spec = importlib.util.spec_from_file_location("_irdiff_recorder", path)
+    """Import the folder ``inside`` as a package that no name of irdiff's stands before."""
+    folder = os.path.join(os.path.dirname(_HERE), "inside")
+    spec = importlib.util.spec_from_file_location(
+        "_irdiff_inside", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
+    )
     if spec is None or spec.loader is None:
         return
     module = importlib.util.module_from_spec(spec)
-    sys.modules["_irdiff_recorder"] = module
+    sys.modules["_irdiff_inside"] = module
     spec.loader.exec_module(module)
     module.start(os.environ["IRDIFF_CAPTURE"])
 
@@ -32,7 +37,7 @@ def _chain() -> None:
     sys.path_importer_cache.pop(_HERE, None)
     without = list(sys.path)
     try:
-        import sitecustomize  # noqa: F401  # the next one
+        importlib.import_module("sitecustomize")  # the next one
     except ModuleNotFoundError as error:
         if error.name != "sitecustomize":
             raise

@@ -13,6 +13,11 @@ from irdiff_meta.reading import Field, Metadata, read
 
 NORMALIZATIONS = (
     Normalization(
+        id="irdiff-record",
+        title="what irdiff recorded beside it",
+        doc="`irdiff.json`: the specialization (which is in the IR too), versions, times, logs.",
+    ),
+    Normalization(
         id="dump-variables",
         title="variables that only print",
         doc="Environment variables that make the compiler print or write its steps are dropped.",
@@ -63,6 +68,8 @@ def canonical(artifact: Artifact, context: Context) -> Canonical:
             erased[rule].append(f"{key} = {field.text}")
             continue
         kept.append((key, _text(metadata, field, context, erased), field.offset))
+    if metadata.record is not None:
+        erased["irdiff-record"].append(json.dumps(metadata.record, sort_keys=True))
     if context.normalizes("key-order"):
         erased["key-order"] = [key for key, _, _ in kept]
         kept.sort()

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from irdiff.api import Artifact, Context, Coverage, Fact, FactSpec, Issue, Scalar, Summary
 from irdiff_meta.keys import is_environment, is_known, is_option, target_of, without_folders
 from irdiff_meta.reading import Json, Metadata, read
+from irdiff_meta.record import record_facts
 
 _FILE = "Triton's `compiler/compiler.py`, the entry's JSON"
 
@@ -120,11 +121,14 @@ FACTS = (
         id="meta.specialization",
         title="specialization",
         kind="record",
+        role="specialization",
         group="options",
         place="byte",
         doc=(
-            "Values compiled in, by argument index. Recorded by Triton before 3.0 alone (`constants`: constexprs, "
-            "arguments equal to 1, and None); newer caches do not record it, and nothing is guessed."
+            "What each parameter was compiled for: its type and attributes, or its constexpr value. Recorded in the "
+            "`irdiff.json` that `irdiff compile` writes beside an entry, and by Triton before 3.0 (`constants`, by "
+            "argument index: constexprs, arguments equal to 1, and None). Plain newer caches do not record it, and "
+            "nothing is guessed."
         ),
     ),
     FactSpec(
@@ -135,6 +139,24 @@ FACTS = (
         group="provenance",
         place="byte",
         doc=f"Source: `triton_version` in {_FILE}, from Triton 3.2 on.",
+    ),
+    FactSpec(
+        id="meta.llvm",
+        title="LLVM version",
+        kind="token",
+        provenance=True,
+        group="provenance",
+        place="byte",
+        doc="As Triton's library names it. Source: `provenance.llvm` in `irdiff.json`.",
+    ),
+    FactSpec(
+        id="meta.ptxas",
+        title="ptxas version",
+        kind="token",
+        provenance=True,
+        group="provenance",
+        place="byte",
+        doc="Source: `provenance.ptxas` in `irdiff.json`.",
     ),
 )
 
@@ -186,6 +208,7 @@ def _facts(metadata: Metadata, wrong: Iterable[str]) -> Iterator[Fact]:
         texts = tuple(_descriptor(item) for item in descriptors)
         yield Fact(id="meta.descriptors", value=texts, evidence=_places(metadata, ["tensordesc_meta"]))
     yield from _records(metadata)
+    yield from record_facts(metadata)
     version = metadata.value("triton_version")
     if isinstance(version, str):
         yield Fact(id="meta.triton", value=version, evidence=_places(metadata, ["triton_version"]))
@@ -206,7 +229,7 @@ def _records(metadata: Metadata) -> Iterator[Fact]:
             evidence=_places(metadata, environment),
         )
     constants = metadata.value("constants")
-    if isinstance(constants, dict):
+    if isinstance(constants, dict) and metadata.record is None:
         yield Fact(
             id="meta.specialization",
             value={

@@ -37,6 +37,10 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
     fields: dict[str, Field]
     repeated: tuple[str, ...] = ()
     """Keys that occur more than once; as everywhere in JSON readers, the last one counts."""
+    record: dict[str, Json] | None = None
+    """The ``irdiff.json`` beside it, where there is one: a source appends it to the stage JSON."""
+    record_offset: int = 0
+    """Byte where the record begins."""
 
     def value(self, key: str) -> Json:
         """The value of a field; None where it is not recorded, or recorded as null."""
@@ -92,13 +96,29 @@ def _read(text: str) -> Metadata:
         )
         place = _skip(text, place)
     end = _skip(text, place + 1)
-    if end != len(text):
-        raise json.JSONDecodeError("something follows the object", text, end)
+    record = _record(decoder, text, end)
     if not _MARKS & fields.keys():
         raise ParseError(
             "it is not the metadata of a kernel", hint=f"none of {', '.join(sorted(_MARKS))} is there"
         )
-    return Metadata(fields=fields, repeated=tuple(repeated))
+    return Metadata(
+        fields=fields, repeated=tuple(repeated), record=record, record_offset=len(text[:end].encode())
+    )
+
+
+def _record(decoder: json.JSONDecoder, text: str, place: int) -> dict[str, Json] | None:
+    """The second object, which must be a record of irdiff."""
+    if place == len(text):
+        return None
+    try:
+        found, end = decoder.raw_decode(text, place)
+    except json.JSONDecodeError:
+        found, end = None, place
+    named = isinstance(found, dict) and str(found.get("schema", "")).startswith("irdiff-entry/")
+    if not named or _skip(text, end) != len(text):
+        raise json.JSONDecodeError("something follows the object", text, place)
+    made: dict[str, Json] = found
+    return made
 
 
 def _compact(value: Json) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from irdiff_mlir import attributes, results, types
+from irdiff_mlir import attributes, functions, results, types
 from irdiff_mlir.model import Operation
 from irdiff_mlir.program import Program
 
@@ -135,7 +135,7 @@ def reduction(program: Program, operation: Operation) -> str:
         if nested.name.endswith(".return"):
             continue
         callee = _CALLEE.search(nested.head) if nested.name == "tt.call" else None
-        combiner.append(f"call {callee[1] or callee[2]}" if callee else nested.name)
+        combiner.append(f"call {functions.plain_name(callee[1] or callee[2])}" if callee else nested.name)
     axis = attributes.integer(fields, "axis")
     reverse = ["reverse"] if fields.get("reverse") == "true" else []
     return ", ".join(

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 
 from irdiff.api import Artifact, Canonical, Context
-from irdiff_mlir import aliases, attributes, drift, reader
+from irdiff_mlir import aliases, attributes, drift, functions, reader
 from irdiff_mlir.erased import Erased
 from irdiff_mlir.functions import FUNCTIONS
 from irdiff_mlir.model import Item, ItemKind, Module, Operation
 from irdiff_mlir.names import Names
 
 _TOKEN = re.compile(
-    r'"[^"\\]*(?:\\.[^"\\]*)*"?|%[\w$.-]+|\^[\w$.-]+|(?<![\w.])[#!][A-Za-z_][\w$-]*(?![\w.<])'
+    r'@?"[^"\\]*(?:\\.[^"\\]*)*"?|@[\w$.-]+|%[\w$.-]+|\^[\w$.-]+|(?<![\w.])[#!][A-Za-z_][\w$-]*(?![\w.<])'
 )
 _LOCATION_STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(:\d+:\d+)?')
 _PRINTED = {registered: printed for printed, registered in drift.BARE.items()}
@@ -47,6 +47,7 @@ class _Writer:
         self.lines: list[str] = []
         self.places: list[int] = []
         self.functions: list[tuple[int, int]] = []
+        self.private = functions.private_names(module.operations) if context.normalizes("function-names") else {}
         self.sorted_texts: dict[str, tuple[str, str]] = {}
 
     def write(self) -> Canonical:
@@ -180,11 +181,21 @@ class _Writer:
                 return self.names.find(word) or self._define(word)
             if first == "^":
                 return (self.names.find_own(word) or self._define(word)) if self.rename else word
+            if first == "@":
+                return self._symbol(word)
             if first == '"' or not self.inline:
                 return word
             return self.aliases.get(word, word)
 
         return _TOKEN.sub(token, text)
+
+    def _symbol(self, word: str) -> str:
+        """``@f0`` for a private function of the file."""
+        renamed = self.private.get(word[1:].strip('"'))
+        if renamed is None:
+            return word
+        self.erased.add("function-names", word)
+        return renamed
 
     def _folded(self, text: str) -> str:
         folded = drift.text(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import msgspec
 
@@ -13,6 +14,8 @@ FUNCTIONS = frozenset(("tt.func", "func.func"))
 """Operations that are functions."""
 
 _FUNCTION = re.compile(r'(?:(public|private|nested) )?@(?:"([^"]*)"|([\w$.-]+))\(')
+
+_MANGLED = re.compile(r"(.*?\w)__")
 
 
 class Argument(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +50,27 @@ def of(operation: Operation) -> Function | None:
         private=match[1] == "private",
         arguments=tuple(argument for argument in arguments if argument),
     )
+
+
+def private_names(operations: Iterable[Operation]) -> dict[str, str]:
+    """Names of the functions that only this file can call -> ``@f0``, ``@f1`` in the order they stand in."""
+    found: dict[str, str] = {}
+    for operation in operations:
+        if operation.name not in FUNCTIONS or not operation.regions:
+            continue
+        match = _FUNCTION.match(operation.head)
+        if match is not None and match[1] == "private":
+            found.setdefault(match[2] or match[3] or "", f"@f{len(found)}")
+    return found
+
+
+def plain_name(mangled: str) -> str:
+    """``triton.language.standard.sum`` of the name Triton's front end gives one of its specializations.
+
+    Behind ``__`` it spells types and constants, differently in Triton 3.7 and newer.
+    """
+    match = _MANGLED.match(mangled)
+    return match[1] if match else mangled
 
 
 def _argument(text: str) -> Argument | None:

@@ -12,6 +12,12 @@ NORMALIZATIONS = (
         "before 3.6 number values, later ones name them after Python's variables.",
     ),
     Normalization(
+        id="function-names",
+        title="names of private functions",
+        doc="Functions that only the kernel calls become `@f0`, `@f1` in the order they stand in; their bodies are "
+        "compared. Triton's front end spells constants into their names, differently from 3.7 on.",
+    ),
+    Normalization(
         id="attribute-aliases",
         title="attribute aliases",
         doc="`#blocked1` becomes its content; the definitions are dropped.",

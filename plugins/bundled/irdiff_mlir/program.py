@@ -29,7 +29,11 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Index of the operation that defines it; -1 for an argument of a function or block."""
     result: int = 0
     argument: str = ""
-    """Name of the kernel's argument, without ``%``, where it is one."""
+    """Name of the function's argument, without ``%``, where it is one."""
+    owner: int = -1
+    """Index of the operation whose region has it as an argument; -1 where it is none."""
+    position: int = 0
+    """Which argument of that region, from 0: of ``scf.for`` the counter, then what is carried."""
 
 
 class Loop(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,7 +141,7 @@ class _Resolver:
             elif item.kind is ItemKind.REGION:
                 self._region(operations[item.operation], item, begun)
             elif item.kind is ItemKind.LABEL:
-                self._arguments(item.text)
+                self._arguments(item.text, item.operation)
             elif item.kind is ItemKind.END:
                 self._end(operations[item.operation])
         return Program(
@@ -201,15 +205,17 @@ class _Resolver:
         self.names.enter()
         first = operation.index not in begun
         begun[operation.index] = 1
-        self._arguments(operation.head if first else item.text)
+        self._arguments(operation.head if first else item.text, operation.index)
         if first and operation.name in FUNCTIONS and self.functions:
             for argument in self.functions[-1].arguments:
                 self.names.define(f"%{argument.name}", Operand(argument=argument.name))
 
-    def _arguments(self, text: str) -> None:
+    def _arguments(self, text: str, owner: int) -> None:
+        position = 0
         for match in DEFINITION.finditer(text):
             if match[1]:
-                self.names.define(match[1], Operand())
+                self.names.define(match[1], Operand(owner=owner, position=position))
+                position += 1
 
     def _end(self, operation: Operation) -> None:
         self.names.leave()

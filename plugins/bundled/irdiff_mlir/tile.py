@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irdiff.api import Fact, FactSpec
-from irdiff_mlir import accesses, attributes
+from irdiff_mlir import accesses, addresses, attributes
 from irdiff_mlir.model import Operation
 from irdiff_mlir.program import Loop, Program
 from irdiff_mlir.tallies import Tallies
@@ -130,6 +130,7 @@ def specs(stage: str, group: str) -> tuple[FactSpec, ...]:
             doc="`scf.for` and `scf.while` in order of appearance: bounds and step (a number, an argument's name, "
             "or `?`), iterations where all three are constants, nesting depth, values carried between iterations.",
         ),
+        *addresses.specs(stage, group),
     )
 
 
@@ -187,7 +188,7 @@ def _tensor(text: str) -> str:
 
 
 def other_facts(stage: str, program: Program) -> list[Fact]:
-    """Arguments and loops."""
+    """Arguments, loops, addresses and masks."""
     facts: list[Fact] = []
     kernel = program.kernel
     if kernel is not None:
@@ -220,7 +221,7 @@ def other_facts(stage: str, program: Program) -> list[Fact]:
                 evidence={"": tuple(operations[loop.operation].line for loop in inside)} if inside else {},
             )
         )
-    return facts
+    return facts + addresses.facts(stage, program)
 
 
 def _loop_text(name: str, loop: Loop) -> str:

@@ -25,7 +25,17 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     end: int
 
 
-def blocks_and_loops(items: tuple[Item, ...]) -> tuple[tuple[Block, ...], tuple[Loop, ...]]:
+class Flow(msgspec.Struct, frozen=True, kw_only=True):
+    """Where control can go in one file."""
+
+    blocks: tuple[Block, ...]
+    """The basic blocks of every function body, in the order of the text."""
+    successors: tuple[tuple[int, ...], ...]
+    """For each block those that may follow it."""
+    loops: tuple[Loop, ...]
+
+
+def control_flow(items: tuple[Item, ...]) -> Flow:
     """The basic blocks of every function body, and the loops among them."""
     turns = {
         word
@@ -49,7 +59,7 @@ def blocks_and_loops(items: tuple[Item, ...]) -> tuple[tuple[Block, ...], tuple[
         body.append(index)
     if depth > 0:
         _add_body(items, start, len(items), body, blocks, successors)
-    return tuple(blocks), find_loops(successors)
+    return Flow(blocks=tuple(blocks), successors=tuple(map(tuple, successors)), loops=find_loops(successors))
 
 
 def _add_body(

@@ -7,11 +7,12 @@ from functools import lru_cache
 
 from irdiff.api import Artifact, Context, Coverage, Fact, Issue, Scalar, Scope, Summary, Value
 from irdiff_ptx import declarations, opcodes
-from irdiff_ptx.control import blocks_and_loops
+from irdiff_ptx.control import control_flow
 from irdiff_ptx.keys import key_of
 from irdiff_ptx.reader import Item, Listing, read
 from irdiff_ptx.source_lines import source_lines
 from irdiff_ptx.specs import TALLIES
+from irdiff_ptx.trips import TripCounts
 
 MOST_UNKNOWN = 50
 """Lines not understood that are listed."""
@@ -36,13 +37,23 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
     facts = _declared(directives)
     facts.extend(_facts(whole, ""))
     scopes: list[Scope] = []
-    blocks, loops = blocks_and_loops(items)
-    for loop in loops:
+    flow = control_flow(items)
+    trips = TripCounts(items, flow) if flow.loops else None
+    for loop in flow.loops:
         inside = [
-            item for block in sorted(loop.blocks) for item in items[blocks[block].start : blocks[block].end]
+            item
+            for block in sorted(loop.blocks)
+            for item in items[flow.blocks[block].start : flow.blocks[block].end]
         ]
         lines = [item[0] for item in inside]
-        scopes.append(Scope(id=loop.id, first=min(lines, default=0), last=max(lines, default=0)))
+        scopes.append(
+            Scope(
+                id=loop.id,
+                trip_count=trips.of(loop) if trips is not None else None,
+                first=min(lines, default=0),
+                last=max(lines, default=0),
+            )
+        )
         facts.extend(_facts(_tallies(inside), loop.id))
     coverage = _coverage(items, directives, whole["ptx.opcodes"])
     places = {place for fact in facts for found in fact.evidence.values() for place in found}

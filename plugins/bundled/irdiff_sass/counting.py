@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+import msgspec
+
 from irdiff.api import Coverage, Fact, Scalar, Scope
 from irdiff_sass.families import TABLE, access_bytes, class_of, is_mma, matrix_bytes
 from irdiff_sass.instructions import OPERAND, Instruction
@@ -48,10 +50,20 @@ TALLIES: dict[str, Key] = {
 """Fact id to the key under which an instruction counts, or ``None``."""
 
 
-def count_facts(listing: Listing) -> tuple[list[Fact], list[Scope]]:
+class Counted(msgspec.Struct, frozen=True, kw_only=True):
+    """What was counted in decoded code."""
+
+    facts: tuple[Fact, ...]
+    scopes: tuple[Scope, ...]
+    members: dict[str, frozenset[int]]
+    """Addresses of the instructions of each loop: between its first and last one there may be others."""
+
+
+def count_facts(listing: Listing) -> Counted:
     """The facts and the loops of decoded code, without the NOPs that fill its sections."""
     facts: list[Fact] = []
     scopes: list[Scope] = []
+    members: dict[str, frozenset[int]] = {}
     texts: list[str] = []
     everything = [instruction for code in listing.codes for instruction in code.without_padding()]
     facts += _facts(everything, "")
@@ -64,11 +76,12 @@ def count_facts(listing: Listing) -> tuple[list[Fact], list[Scope]]:
             ids.append(scope)
             inside = [body[index] for index in sorted(loop.members)]
             scopes.append(Scope(id=scope, first=inside[0].address, last=inside[-1].address))
+            members[scope] = frozenset(instruction.address for instruction in inside)
             texts.append(f"depth {scope.count('/') + 1}: {len(inside)} instructions")
             facts += _facts(inside, scope)
     starts = tuple(scope.first for scope in scopes)
     facts.append(Fact(id="sass.loops", value=tuple(texts), evidence={"": starts} if starts else {}))
-    return facts, scopes
+    return Counted(facts=tuple(facts), scopes=tuple(scopes), members=members)
 
 
 def _outer_first(loops: Sequence[Loop]) -> Iterable[Loop]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from irdiff.api import EntryInfo, StageSpec, ToolSpec, hookimpl
 from irdiff_sass.disassembly import TOOL, prepare
 from irdiff_sass.specs import FACTS, NORMALIZATIONS
-from irdiff_sass.summary import canonical, summarize
+from irdiff_sass.summary import canonical, lines_of_source, summarize
 
 irdiff_api_version = 1
 
@@ -30,6 +30,7 @@ STAGE = StageSpec(
     machine_code=True,
     needs=(TOOL,),
     prepare=prepare,
+    source_lines=lines_of_source,
 )
 
 NVDISASM = ToolSpec(

@@ -41,9 +41,10 @@ FACTS = (
         better="lower",
         role="spills",
         group="resources",
-        place="byte",
+        place="address",
         doc="Sum of the widths of the STL instructions that the assembler marks as spills (EIATTR_ANNOTATIONS, ptxas "
-        f"12.8 and newer), over all functions. {PTXAS} Before 12.8 an estimate: STL at a constant offset from R1.",
+        f"12.8 and newer), over all functions. {PTXAS} Before 12.8 an estimate: STL at a constant offset from R1. In a loop: needs a "
+        "disassembler.",
     ),
     FactSpec(
         id="sass.spill_load_bytes",
@@ -53,7 +54,7 @@ FACTS = (
         better="lower",
         role="spills",
         group="resources",
-        place="byte",
+        place="address",
         doc=f"As `sass.spill_store_bytes`, of LDL instructions. {PTXAS}",
     ),
     FactSpec(
@@ -120,6 +121,16 @@ FACTS = (
         place="byte",
         doc="`reqntid` (EIATTR_REQNTID), `maxntid` (EIATTR_MAX_THREADS), as `x, y, z` threads, and `maxnreg` "
         "(EIATTR_MAXREG_COUNT; 255 where the source sets no limit), of the first kernel.",
+    ),
+    FactSpec(
+        id="sass.parameters",
+        title="parameters",
+        kind="sequence",
+        unit="parameters",
+        group="resources",
+        place="byte",
+        doc="Size of each parameter of the first kernel and where it lies in its parameter area, in order "
+        "(EIATTR_KPARAM_INFO), Triton's own trailing pointers included. The driver's area is in front of them.",
     ),
     FactSpec(
         id="sass.ptxas",
@@ -240,6 +251,20 @@ FACTS = (
         place="address",
         doc="Depth and instructions of each natural loop, by header; inner loops count in the outer one too, waiting "
         "on a barrier is one. The guard behind a kernel's end (a branch to itself) is none. Needs a disassembler.",
+    ),
+    FactSpec(
+        id="sass.live_registers",
+        title="live registers",
+        kind="quantity",
+        unit="registers",
+        better="lower",
+        comparable_when=ARCH,
+        opt_in=True,
+        group="instructions",
+        place="address",
+        doc="The most vector registers that hold a value at once, of all instructions (`nvdisasm -plr`, column GPR). "
+        "Only with `--with sass.live_registers`: one process for each cubin. The tool must be of the cubin's own "
+        "generation: ABI 7 (ptxas up to 12.9, targets up to sm_90a) needs nvdisasm 12, ABI 8 nvdisasm 12.8 or newer.",
     ),
     FactSpec(
         id="sass.stalls",

@@ -33,11 +33,11 @@ class Spills(msgspec.Struct, frozen=True, kw_only=True):
     loads: int
     """Bytes."""
     exact: bool
-    store_places: tuple[int, ...] = ()
-    """Byte offsets in the file of the instructions."""
-    load_places: tuple[int, ...] = ()
+    store_sites: tuple[tuple[int, int], ...] = ()
+    """(address, bytes) of each instruction that stores."""
+    load_sites: tuple[tuple[int, int], ...] = ()
     strays: tuple[int, ...] = ()
-    """Marked places that hold neither STL nor LDL."""
+    """Marked addresses that hold neither STL nor LDL."""
 
 
 def count_spills(cubin: Cubin) -> Spills:
@@ -48,20 +48,20 @@ def count_spills(cubin: Cubin) -> Spills:
     strays: list[int] = []
     for code in cubin.codes:
         for offset in _marked(code) if marks else _by_stack_pointer(code):
-            place = code.section.offset + offset
+            place = code.base + offset
             opcode, width = _local_access(code.data, offset)
             if opcode == STORE_LOCAL:
-                stores.append((width, place))
+                stores.append((place, width))
             elif opcode == LOAD_LOCAL:
-                loads.append((width, place))
+                loads.append((place, width))
             else:
                 strays.append(place)
     return Spills(
-        stores=sum(width for width, _ in stores),
-        loads=sum(width for width, _ in loads),
+        stores=sum(width for _, width in stores),
+        loads=sum(width for _, width in loads),
         exact=marks or not (stores or loads),
-        store_places=tuple(place for _, place in stores),
-        load_places=tuple(place for _, place in loads),
+        store_sites=tuple(stores),
+        load_sites=tuple(loads),
         strays=tuple(strays),
     )
 

@@ -13,7 +13,9 @@ from irdiff_sass.counting import count_facts, coverage
 from irdiff_sass.cubin import Code, Cubin, Function, read_cubin
 from irdiff_sass.disassembly import prepare
 from irdiff_sass.executed import fingerprint
+from irdiff_sass.live import live_registers
 from irdiff_sass.listing import Listing, Undecoded, read_listing
+from irdiff_sass.source_lines import source_lines
 from irdiff_sass.spills import Spills, count_spills
 
 TEXT_ONLY = (
@@ -34,8 +36,11 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
     facts: list[Fact] = []
     issues: list[Issue] = []
     degraded: str | None = None
+    spills: Spills | None = None
     if parts.cubin is not None:
-        facts += _resources(parts.cubin, issues)
+        spills = count_spills(parts.cubin)
+        facts += _resources(parts.cubin, spills, issues)
+        facts += _live_registers(parts, artifact, context, issues)
     if isinstance(parts.decoded, Undecoded):
         return Summary(
             facts=tuple(facts),
@@ -45,7 +50,10 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
         )
     if parts.cubin is None:
         degraded = TEXT_ONLY
-    counted, scopes = count_facts(parts.decoded)
+    counted = count_facts(parts.decoded)
+    if spills is not None:
+        for scope, members in counted.members.items():
+            facts += _spill_facts(spills, scope, members)
     covered = coverage(parts.decoded.codes)
     if covered.unknown:
         place, text = covered.unknown[0]
@@ -59,8 +67,8 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
             )
         )
     return Summary(
-        facts=(*facts, *counted),
-        scopes=tuple(scopes),
+        facts=(*facts, *counted.facts),
+        scopes=counted.scopes,
         coverage=covered,
         issues=tuple(issues),
         degraded=degraded,
@@ -71,6 +79,12 @@ def canonical(artifact: Artifact, context: Context) -> Canonical:
     """The canonical form. Raises ParseError as ``summarize`` does."""
     parts = _parts(artifact, context)
     return canonical_form(parts.cubin, parts.decoded, context.normalizes)
+
+
+def lines_of_source(artifact: Artifact, context: Context) -> dict[int, str]:
+    """Address to ``path:line`` of the user's Python. Raises ParseError as ``summarize`` does."""
+    data = artifact.read()
+    return source_lines(read_cubin(data)) if data[:4] == b"\x7fELF" else {}
 
 
 def _parts(artifact: Artifact, context: Context) -> Parts:
@@ -98,7 +112,7 @@ def _container_coverage(cubin: Cubin | None) -> Coverage:
     return Coverage(understood=records, total=records)
 
 
-def _resources(cubin: Cubin, issues: list[Issue]) -> list[Fact]:
+def _resources(cubin: Cubin, spills: Spills, issues: list[Issue]) -> list[Fact]:
     """Facts from the container alone."""
     entries = cubin.entries
     codes = cubin.codes
@@ -113,9 +127,17 @@ def _resources(cubin: Cubin, issues: list[Issue]) -> list[Fact]:
         ),
         _fact("sass.constant_bytes", sum(sum(code.constants.values()) for code in codes), ()),
         _fact("sass.fingerprint", fingerprint(cubin), [code.section.offset for code in codes]),
-        *_spill_facts(count_spills(cubin), issues),
+        *_spill_facts(spills),
         *_launch_bounds(own[0]),
+        _parameters(own[0]),
     ]
+    if spills.strays:
+        issues.append(
+            _issue(
+                "unknown-spill",
+                f"{len(spills.strays)} marked spills are neither STL nor LDL, first at {spills.strays[0]:#x}",
+            )
+        )
     registers = [(entry.registers, entry.registers_place) for entry in entries if entry.registers is not None]
     if registers:
         facts.append(_largest("sass.registers", registers))
@@ -161,20 +183,56 @@ def _functions(entries: Sequence[Function], cubin: Cubin) -> list[Issue]:
     return found
 
 
-def _spill_facts(spills: Spills, issues: list[Issue]) -> list[Fact]:
-    exactness: Exactness | None = None if spills.exact else "estimate"
-    if spills.strays:
-        issues.append(
-            _issue(
-                "unknown-spill",
-                f"{len(spills.strays)} marked spills are neither STL nor LDL, first at byte {spills.strays[0]}",
+def _spill_facts(spills: Spills, scope: str = "", members: frozenset[int] | None = None) -> list[Fact]:
+    """Bytes of spills of the whole cubin, or of the instructions of one loop."""
+    exactness: Exactness | None = None if spills.exact and not spills.strays else "estimate"
+    facts = []
+    for name, sites in (("store", spills.store_sites), ("load", spills.load_sites)):
+        inside = [(place, width) for place, width in sites if members is None or place in members]
+        facts.append(
+            Fact(
+                id=f"sass.spill_{name}_bytes",
+                value=sum(width for _, width in inside),
+                scope=scope,
+                evidence={"": tuple(place for place, _ in inside)} if inside else {},
+                exactness=exactness,
             )
         )
-        exactness = "estimate"
-    return [
-        _fact("sass.spill_store_bytes", spills.stores, spills.store_places, exactness),
-        _fact("sass.spill_load_bytes", spills.loads, spills.load_places, exactness),
-    ]
+    return facts
+
+
+def _live_registers(parts: Parts, artifact: Artifact, context: Context, issues: list[Issue]) -> list[Fact]:
+    """The most registers that hold a value at once, where that was asked for and a tool can say it."""
+    if parts.cubin is None or not context.wants("sass.live_registers"):
+        return []
+    live = live_registers(artifact.read(), parts.cubin, context.tools)
+    if isinstance(live, str):
+        issues.append(Issue(severity="note", code="no-live-registers", message=live, stage="sass"))
+        return []
+    facts = []
+    counted = count_facts(parts.decoded).members if isinstance(parts.decoded, Listing) else {}
+    for scope, members in [("", None), *counted.items()]:
+        inside = {place: count for place, count in live.items() if members is None or place in members}
+        if inside:
+            peak = max(inside.values())
+            places = tuple(place for place, count in sorted(inside.items()) if count == peak)
+            facts.append(Fact(id="sass.live_registers", value=peak, scope=scope, evidence={"": places}))
+    return facts
+
+
+def _parameters(code: Code) -> Fact:
+    """What the driver copies for a launch: size and place of each parameter, in order."""
+    found: dict[int, tuple[int, int, int]] = {}
+    for record in code.records:
+        words = record.words() if record.tag == attributes.PARAMETER and record.format == 4 else ()
+        if len(words) == 3:
+            found[words[1] & 0xFFFF] = (words[1] >> 16, words[2] >> 18, record.place)
+    ordered = [found[number] for number in sorted(found)]
+    return Fact(
+        id="sass.parameters",
+        value=tuple(f"{size} B at {offset}" for offset, size, _ in ordered),
+        evidence={"": tuple(place for _, _, place in ordered)} if ordered else {},
+    )
 
 
 def _launch_bounds(code: Code) -> list[Fact]:

@@ -1,3 +1,4 @@
+# ruff: noqa: PTH123
 """Loads cubins with NVIDIA's driver and writes down what it says of each: needs Python and ``libcuda`` alone.
 
     PYTHON driver_probe.py ASKED.json ANSWERS.json
@@ -15,7 +16,13 @@ import json
 import sys
 from typing import Any
 
-ATTRIBUTES = {"max_threads": 0, "shared": 1, "constant": 2, "local": 3, "registers": 4}  # CUfunction_attribute
+ATTRIBUTES = {
+    "max_threads": 0,
+    "shared": 1,
+    "constant": 2,
+    "local": 3,
+    "registers": 4,
+}  # CUfunction_attribute
 MAX_DYNAMIC_SHARED = 8
 MAJOR, MINOR = 75, 76  # CUdevice_attribute
 
@@ -51,7 +58,7 @@ class Device:
         if code:
             said = ctypes.c_char_p()
             self.cuda.cuGetErrorName(code, ctypes.byref(said))
-            raise DriverError("{}: {}".format(name, (said.value or str(code).encode()).decode()))
+            raise DriverError(f"{name}: {(said.value or str(code).encode()).decode()}")
 
     def ask(self, asked: dict[str, Any]) -> dict[str, Any]:
         """What the driver says of one kernel."""
@@ -99,7 +106,7 @@ def answer_all(asked: list[dict[str, Any]]) -> dict[str, Any]:
     for each in asked:
         try:
             if each["arch"] != device.arch:
-                raise DriverError("made for {}, the device is {}".format(each["arch"], device.arch))
+                raise DriverError(f"made for {each['arch']}, the device is {device.arch}")
             answers.append(device.ask(each))
         except (OSError, DriverError) as error:
             answers.append({"error": str(error)})

@@ -1,0 +1,125 @@
+# ruff: noqa: C901, PTH118, PTH120
+"""torch without a GPU: tensors of the device are fake (shapes, types, strides, no values), those of the CPU are real.
+
+Built on ``FakeTensorMode``, with what a build for the CPU lacks filled in. Tried with torch 2.13.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import os
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+from .fake_cuda import replace_cuda
+from .pretended import Stand, refuse
+
+GUARD_REGISTRY = "_ZN3c104impl26device_guard_impl_registryE"  # c10/core/impl/DeviceGuardImplInterface.h
+CUDA, META = 1, 14  # c10/core/DeviceType.h
+POINTER = 1 << 44  # a multiple of 512, as torch's allocator gives it on a GPU
+
+
+def replace_torch(stand: Stand, torch: Any) -> None:
+    """Tensors of the device are fake, functions of ``torch.cuda`` answer for one device, Inductor is refused."""
+    from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode  # type: ignore[import-not-found]  # the user's
+    from torch.overrides import TorchFunctionMode  # type: ignore[import-not-found]
+    from torch.utils._device import DeviceContext  # type: ignore[import-not-found]
+    from torch.utils._pytree import tree_map_only  # type: ignore[import-not-found]
+
+    device = torch.device("cuda", 0)
+    depth = threading.local()
+
+    class Shapes(FakeTensorMode):  # type: ignore[misc]  # its base is not known here
+        """Fakes what touches the device, and all that is computed on the way; everything else is real."""
+
+        avoid_device_init = True  # what torch does where no GPU is, whatever torch.cuda says from now on
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            named = kwargs or {}
+            inside = getattr(depth, "value", 0)
+            there = named.get("device") is not None and torch.device(named["device"]).type == "cuda"
+            if not (inside or there or any(issubclass(each, FakeTensor) for each in types)):
+                return func(*args, **named)
+            depth.value = inside + 1
+            try:
+                if there and not inside:
+                    args = tree_map_only(torch.Tensor, self.faked, args)
+                return super().__torch_dispatch__(func, types, args, kwargs)
+            finally:
+                depth.value = inside
+
+        def faked(self, tensor: Any) -> Any:
+            """A real tensor that goes to the device."""
+            return tensor if isinstance(tensor, FakeTensor) else self.from_tensor(tensor)
+
+    class Numbered(TorchFunctionMode):  # type: ignore[misc]  # its base is not known here
+        """``cuda`` is ``cuda:0``: asking for the current device is what a build for the CPU cannot do."""
+
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            named = {name: numbered(value) for name, value in (kwargs or {}).items()}
+            return func(*map(numbered, args), **named)
+
+    def numbered(value: Any) -> Any:
+        if isinstance(value, str):
+            return device if value == "cuda" else value
+        here = isinstance(value, torch.device) and value.type == "cuda" and value.index is None
+        return device if here else value
+
+    def made(original: Any) -> Any:
+        """``torch.tensor`` and its like make a real tensor first, and then move it where no mode sees it."""
+
+        @functools.wraps(original)
+        def make(*arguments: Any, device: Any = None, requires_grad: bool = False, **named: Any) -> Any:
+            where = numbered(torch.get_default_device() if device is None else device)
+            if torch.device(where).type != "cuda":
+                more = {"requires_grad": True} if requires_grad else {}
+                return original(*arguments, device=device, **named, **more)
+            tensor = original(*arguments, device="cpu", **named).to(where)
+            return tensor.requires_grad_() if requires_grad else tensor
+
+        return make
+
+    for name in ("tensor", "as_tensor", "asarray"):
+        setattr(torch, name, made(getattr(torch, name)))
+    # Modules move by swapping tensors, which torch refuses where weak references are left, as fake tensors have them.
+    torch.utils.weakref = SimpleNamespace(getweakrefs=lambda tensor: [])
+    begin = DeviceContext.__init__
+    DeviceContext.__init__ = lambda self, which: begin(self, numbered(which))
+    without_guard(torch)
+    replace_cuda(stand, torch)
+    FakeTensor.data_ptr = lambda self: POINTER + self.storage_offset() * self.element_size()
+    for name in ("numpy", "__array__", "__dlpack__"):
+        setattr(FakeTensor, name, refuse(f"Tensor.{name}()", "needs the values of a tensor"))
+    torch.Tensor.cuda = lambda self, *rest, **named: self.to(device)
+    torch.compile = functools.partial(refuse_inductor, torch.nn.Module)
+    torch.nn.Module.compile = refuse(
+        "torch.compile", "makes kernels for a GPU that is there, and there is none"
+    )
+    if stand.backend == "hip":
+        torch.version.hip = torch.version.hip or "0.0"
+    Shapes(allow_non_fake_inputs=True).__enter__()
+    Numbered().__enter__()
+
+
+def without_guard(torch: Any) -> None:
+    """A build for the CPU has nothing that switches to a device, which indexing asks for even where it is fake.
+
+    The table of such things is filled when a library is loaded; the one of the meta device does nothing, so its is
+    taken. In builds for CUDA there is one, and ``FakeTensorMode`` sees to it.
+    """
+    path = os.path.join(os.path.dirname(torch.__file__), "lib", "libc10.so")
+    with contextlib.suppress(OSError, ValueError):  # another layout of torch: what needs it says so
+        table = (ctypes.c_void_p * (META + 1)).in_dll(ctypes.CDLL(path), GUARD_REGISTRY)
+        if not table[CUDA]:
+            table[CUDA] = table[META]
+
+
+def refuse_inductor(module_class: Any, model: Any = None, *rest: Any, **named: Any) -> Any:
+    """``torch.compile``: a function is refused when it is called, a module at once."""
+    refused = refuse("torch.compile", "makes kernels for a GPU that is there, and there is none")
+    if model is None:
+        return functools.partial(refuse_inductor, module_class)
+    return refused() if isinstance(model, module_class) else refused

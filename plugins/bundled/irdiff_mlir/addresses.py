@@ -1,0 +1,184 @@
+"""The facts ``addresses`` and ``masks``: where each access goes, and which of its elements take part."""
+
+from __future__ import annotations
+
+import re
+
+from irdiff.api import Fact, FactSpec
+from irdiff_mlir import evaluation, expressions, results, scalars, types
+from irdiff_mlir.evaluation import Given
+from irdiff_mlir.expressions import Value
+from irdiff_mlir.model import Operation
+from irdiff_mlir.program import Program
+
+_POINTER = {
+    "tt.load": 0,
+    "tt.store": 0,
+    "tt.atomic_rmw": 0,
+    "tt.atomic_cas": 0,
+    "tt.atomic_poll": 0,
+    "amdg.masked_load": 0,
+    "amdg.masked_store": 0,
+    "ttg.async_copy_global_to_local": 0,
+    "amdg.buffer_load": 0,
+    "amdg.buffer_load_to_local": 0,
+    "amdg.buffer_store": 1,
+    "amdg.buffer_atomic_rmw": 1,
+}
+"""Operation -> which operand is its pointer; a buffer operation has its offsets behind it."""
+_MASK = {
+    "tt.load": 1,
+    "tt.store": 2,
+    "tt.atomic_rmw": 2,
+    "amdg.masked_load": 1,
+    "amdg.masked_store": 2,
+    "amdg.buffer_load": 2,
+    "amdg.buffer_store": 3,
+    "amdg.buffer_atomic_rmw": 3,
+}
+"""Operation -> which operand is its mask, where there are so many; ``other`` follows it in a load."""
+_LOADS = frozenset(("tt.load", "amdg.masked_load", "amdg.buffer_load"))
+_DESCRIBED = frozenset(
+    (
+        "tt.descriptor_load",
+        "tt.descriptor_store",
+        "tt.descriptor_reduce",
+        "tt.descriptor_gather",
+        "tt.descriptor_scatter",
+        "ttng.async_tma_copy_global_to_local",
+        "ttng.async_tma_copy_local_to_global",
+        "ttng.async_tma_reduce",
+        "ttng.async_tma_gather",
+        "ttng.async_tma_scatter",
+    )
+)
+ACCESSES = frozenset(_POINTER) | _DESCRIBED
+"""Operations that the two facts are about."""
+
+_INDEX = re.compile(r"[^\[\]]*\[([^\[\]]*)\]")
+_VALUE = re.compile(r"%[\w$.#-]+")
+_END_OF_VALUES = re.compile(r"[{=]| : ")
+_MEANING = (
+    "An integer or pointer as a sum of products, in elements: names of arguments, `pid.x` and `grid.x` (program id "
+    "and number of programs), `dim0[0:64]` (the index along dimension 0 of the tile, 0 to 63), `trip(loop0)` (the "
+    "iteration, from 0; `trips(loop0)` is their number), quotients `(a // b)` and remainders `(a % b)` as Triton "
+    "writes them (rounded towards zero), `min`, `max`, `load(...)` for a value read from memory. What is none of these "
+    "is an opaque token `?operation`. What a loop advances by the same amount each time is `start + "
+    "step*trip(loop)`. Calls are followed. Integer widths and overflow are not told apart."
+)
+
+
+def specs(stage: str, group: str) -> tuple[FactSpec, ...]:
+    """The two facts of a stage."""
+    return (
+        FactSpec(
+            id=f"{stage}.addresses",
+            title="addresses read and written",
+            kind="sequence",
+            group=group,
+            doc="For each load, store, atomic operation, asynchronous copy and descriptor access that the kernel "
+            f"reaches, in order: operation, shape and element type, address (`descriptor[coordinates]` for TMA). {_MEANING}",
+        ),
+        FactSpec(
+            id=f"{stage}.masks",
+            title="masks of accesses",
+            kind="sequence",
+            group=group,
+            doc="For each access of `addresses` that can be masked, in the same order: the condition under which an "
+            "element takes part (`all` without a mask), then `other`, the value of those that do not. In a comparison every "
+            "term stands where its sign is plus; `a <= 7` is `a < 8`; joined conditions are sorted and each is there "
+            "once.",
+        ),
+    )
+
+
+def facts(stage: str, program: Program) -> list[Fact]:
+    """Both facts, for the whole kernel and each loop."""
+    given = evaluation.accesses(program, ACCESSES)
+    shown = [(one, *_described(program, one)) for one in given]
+    found: list[Fact] = []
+    for scope in ("", *(loop.scope for loop in program.loops)):
+        inside = [entry for entry in shown if not scope or _within(entry[0], scope)]
+        for name, position in (("addresses", 1), ("masks", 2)):
+            lines = [
+                program.module.operations[entry[0].operation].line for entry in inside if entry[position]
+            ]
+            found.append(
+                Fact(
+                    id=f"{stage}.{name}",
+                    scope=scope,
+                    value=tuple(str(entry[position]) for entry in inside if entry[position]),
+                    evidence={"": tuple(dict.fromkeys(lines))} if lines else {},
+                )
+            )
+    return found
+
+
+def _within(given: Given, scope: str) -> bool:
+    return any(inside == scope or inside.startswith(f"{scope}/") for inside in given.scopes)
+
+
+def _described(program: Program, given: Given) -> tuple[str, str]:
+    """One line of each fact; ``""`` for the mask of what cannot be masked."""
+    operation = program.module.operations[given.operation]
+    head = f"{operation.name.partition('.')[2]} {_tile(program, operation)}"
+    if operation.name in _DESCRIBED:
+        return f"{head} {_coordinates(operation, given.operands)}", ""
+    at = _POINTER[operation.name]
+    if at >= len(given.operands):
+        return f"{head} ?", ""
+    address = given.operands[at]
+    if "buffer" in operation.name and at + 1 < len(given.operands):
+        address = expressions.add(scalars.number(address), scalars.number(given.operands[at + 1]))
+    base = _base(program, address)
+    return f"{head} {expressions.text(address, base)}", f"{head}: {_mask(operation, given.operands)}"
+
+
+def _tile(program: Program, operation: Operation) -> str:
+    section = types.split(program.text(results.type_section(operation)), "->")[0]
+    listed = types.listed(section)
+    found = program.types[operation.index]
+    if operation.name.startswith(("amdg.buffer", "tt.atomic", "tt.descriptor")) and found:
+        return types.tile(found[0])
+    return types.tile(listed[0]) if listed and listed[0] else "?"
+
+
+def _base(program: Program, address: Value) -> str:
+    """The pointer argument that an address begins with."""
+    kernel = program.kernel
+    if kernel is None or not isinstance(address, expressions.Expression):
+        return ""
+    pointers = {argument.name for argument in kernel.arguments if argument.type.startswith("!tt.ptr")}
+    return next((m[0] for m, n in address.terms if n == 1 and len(m) == 1 and m[0] in pointers), "")
+
+
+def _coordinates(operation: Operation, operands: tuple[Value, ...]) -> str:
+    """``a_desc[64*pid.x, 64*trip(loop0)]``."""
+    match = _INDEX.match(operation.head)
+    if match is None or not operands:
+        return "?"
+    before = len(_VALUE.findall(operation.head[: match.start(1)]))
+    count = len(_VALUE.findall(match[1]))
+    inside = ", ".join(expressions.text(value) for value in operands[before : before + count])
+    return f"{expressions.text(operands[before - 1]) if before else '?'}[{inside}]"
+
+
+def _mask(operation: Operation, operands: tuple[Value, ...]) -> str:
+    name = operation.name
+    end = _END_OF_VALUES.search(operation.head)
+    values = len(_VALUE.findall(operation.head[: end.start() if end else len(operation.head)]))
+    if name == "ttg.async_copy_global_to_local":
+        mask, other = (2 if " mask %" in operation.head else -1), " other %" in operation.head
+    else:
+        mask = _MASK.get(name, -1)
+        mask = mask if 0 <= mask < values else -1
+        other = name in _LOADS and 0 <= mask < values - 1
+    if mask < 0 or mask >= len(operands):
+        return "all"
+    shown = expressions.text(expressions.predicate(operands[mask]))
+    shown = "all" if shown == "true" else "none" if shown == "false" else shown
+    return (
+        f"{shown}, other {expressions.text(operands[mask + 1])}"
+        if other and mask + 1 < len(operands)
+        else shown
+    )

@@ -1,0 +1,287 @@
+"""What one operation computes, on expressions: integers, indices, pointers and conditions."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Sequence
+
+from irdiff_mlir import attributes, expressions, types
+from irdiff_mlir.expressions import Expression, Predicate, Value
+from irdiff_mlir.model import Operation
+
+_CONSTANT = re.compile(
+    r"(?:\{[^{}]*\} )?(?:dense<)?(true|false|-?\d[\d.]*(?:[eE][+-]?\d+)?|0x[0-9A-Fa-f]+)>?(?: : (.*))?$"
+)
+_LAYOUT = re.compile(r", #.*")
+_PREDICATE = re.compile(r"(\w+), ")
+_BITS = {"f64": (">d", 8), "f32": (">f", 4), "f16": (">e", 2), "bf16": (">f", 4)}
+
+KEPT = frozenset(
+    (
+        "arith.bitcast",
+        "arith.extsi",
+        "arith.extui",
+        "arith.index_cast",
+        "arith.index_castui",
+        "arith.trunci",
+        "tt.broadcast",
+        "tt.splat",
+        "tt.unsplat",
+        "ttg.convert_layout",
+    )
+)
+"""Operations whose result is their operand, as far as expressions go: widths are not told apart."""
+CONVERSIONS = frozenset(("arith.truncf", "arith.extf"))
+"""Conversions of floating-point numbers, through which a constant stays what it is."""
+_LITERAL = re.compile(r"-?(?:\d[\d.e+-]*|inf)$|nan$")
+_SIGNED = {"eq": "==", "ne": "!=", "slt": "<", "sle": "<=", "sgt": ">", "sge": ">="}
+_UNSIGNED = {"ult": "<u", "ule": "<=u", "ugt": ">u", "uge": ">=u"}
+_SYMBOLS = {
+    "arith.andi": "&",
+    "arith.ori": "|",
+    "arith.xori": "^",
+    "arith.divsi": "//",
+    "arith.divui": "//u",
+    "arith.remsi": "%",
+    "arith.remui": "%u",
+    "arith.shli": "<<",
+    "arith.shrsi": ">>",
+    "arith.shrui": ">>u",
+}
+_FUNCTIONS = {
+    "arith.minsi": "min",
+    "arith.maxsi": "max",
+    "arith.minui": "minu",
+    "arith.maxui": "maxu",
+    "arith.ceildivsi": "cdiv",
+    "arith.ceildivui": "cdiv",
+    "arith.floordivsi": "floordiv",
+    "tt.int_to_ptr": "pointer",
+    "tt.ptr_to_int": "integer",
+    "tt.load": "load",
+    "tt.mulhiui": "mulhiu",
+    "tt.gather": "gather",
+}
+
+
+def _quotient(first: int, second: int) -> int:
+    magnitude = abs(first) // abs(second)
+    return magnitude if (first < 0) == (second < 0) else -magnitude
+
+
+_ON_NUMBERS: dict[str, Callable[[int, int], int]] = {
+    "//": _quotient,
+    "%": lambda x, y: x - y * _quotient(x, y),
+    "//u": lambda x, y: x // y,
+    "%u": lambda x, y: x % y,
+    "min": min,
+    "max": max,
+    "cdiv": lambda x, y: -(-x // y),
+    "&": lambda x, y: x & y,
+    "|": lambda x, y: x | y,
+    "^": lambda x, y: x ^ y,
+}
+_DIVIDING = frozenset(("//", "%", "//u", "%u", "cdiv"))
+
+
+def constant(head: str) -> Value:
+    """The value of ``arith.constant``: a number, a condition, a floating-point number as an atom."""
+    match = _CONSTANT.match(head)
+    if match is None:
+        return expressions.opaque("constant")
+    word, kind = match[1], match[2] or ""
+    if word in ("true", "false"):
+        return Predicate("and" if word == "true" else "or", ())
+    shaped = types.shaped(kind)
+    element = shaped.element if shaped else kind
+    if element[:1] in ("f", "b"):
+        return expressions.atom(_floating(word, element))
+    if len(word) > 24 or "." in word or "e" in word.lower().removeprefix("0x"):
+        return expressions.opaque("constant")
+    return expressions.number(int(word, 16) if word.startswith("0x") else int(word))
+
+
+def _floating(word: str, element: str) -> str:
+    """``0.0``, ``-inf``: MLIR prints in hexadecimal bits what has no short decimal form."""
+    if not word.startswith("0x"):
+        return repr(float(word))
+    form, size = _BITS.get(element, ("", 0))
+    bits = word[2:] + ("0000" if element == "bf16" else "")
+    if len(bits) != 2 * size:
+        return word
+    return repr(struct.unpack(form, bytes.fromhex(bits))[0])
+
+
+def literal(values: Sequence[Value]) -> Expression | None:
+    """The value where it is one floating-point number, else None."""
+    if len(values) != 1 or not isinstance(values[0], Expression) or len(values[0].terms) != 1:
+        return None
+    monomial, coefficient = values[0].terms[0]
+    return values[0] if coefficient == 1 and len(monomial) == 1 and _LITERAL.match(monomial[0]) else None
+
+
+def evaluate(operation: Operation, values: Sequence[Value]) -> Value | None:
+    """The result of an operation on the values of its operands; None where nothing is known of it."""
+    name = operation.name
+    if name in _LEAVES:
+        return _leaf(operation)
+    if not values:
+        return None
+    if name in KEPT:
+        return values[0]
+    if name in _SPECIAL:
+        return _SPECIAL[name](operation, values)
+    if len(values) > 1 and all(isinstance(value, Predicate) for value in values):
+        return _condition(name, expressions.predicate(values[0]), expressions.predicate(values[1]))
+    return _arithmetic(name, [number(value) for value in values])
+
+
+_LEAVES = frozenset(("arith.constant", "tt.get_program_id", "tt.get_num_programs", "tt.make_range"))
+
+
+def _leaf(operation: Operation) -> Value | None:
+    """What needs no operand."""
+    if operation.name == "arith.constant":
+        return constant(operation.head)
+    if operation.name != "tt.make_range":
+        word = "pid" if operation.name == "tt.get_program_id" else "grid"
+        return expressions.atom(f"{word}.{operation.head.partition(' ')[0]}")
+    fields = attributes.of(operation.head)
+    start, end = attributes.integer(fields, "start"), attributes.integer(fields, "end")
+    if start is None or end is None:
+        return None
+    return expressions.number(start) if end == start + 1 else expressions.atom(f"dim0[{start}:{end}]")
+
+
+def number(value: Value) -> Expression:
+    """A condition as a number has no form of its own."""
+    return value if isinstance(value, Expression) else expressions.made("int", (value,))
+
+
+def _bitcast(operation: Operation, values: Sequence[Value]) -> Value:
+    return values[0] if _same_bytes(operation) else expressions.made("bitcast", values[:1])
+
+
+def _same_bytes(operation: Operation) -> bool:
+    """Whether a bitcast keeps the size of what is pointed at, so that offsets mean the same."""
+    section = (" " + operation.head).rpartition(" : ")[2]
+    sides = [types.tile(side).rpartition("x")[2] for side in types.split(section, "->")]
+    widths = [types.element_bits(side) for side in sides]
+    return len(widths) == 2 and None not in widths and len({-(-(bits or 0) // 8) for bits in widths}) == 1
+
+
+def _descriptor(operation: Operation, values: Sequence[Value]) -> Value | None:
+    """``descriptor(a_ptr, [M, K], [K, 1])``: pointer, sizes, strides."""
+    groups = [len(re.findall("%", group)) for group in re.findall(r"\[([^\[\]]*)\]", operation.head)]
+    if len(groups) < 2 or len(values) < 1 + groups[0] + groups[1]:
+        return None
+    sizes, strides = values[1 : 1 + groups[0]], values[1 + groups[0] : 1 + groups[0] + groups[1]]
+    listed = [f"[{', '.join(expressions.text(value) for value in group)}]" for group in (sizes, strides)]
+    return expressions.made("descriptor", values[:1], ", ".join(listed))
+
+
+def _comparison(operation: Operation, values: Sequence[Value]) -> Value | None:
+    match = _PREDICATE.match(operation.head)
+    if match is None or len(values) < 2:
+        return None
+    before, after = number(values[0]), number(values[1])
+    if match[1] in _SIGNED:
+        return expressions.compare(_SIGNED[match[1]], before, after)
+    symbol = _UNSIGNED.get(match[1])
+    if symbol is None:
+        return None
+    return Predicate("and", (f"{expressions.text(before)} {symbol} {expressions.text(after)}",))
+
+
+def _select(_: Operation, values: Sequence[Value]) -> Value | None:
+    if len(values) != 3:
+        return None
+    if values[1] == values[2]:
+        return values[1]
+    chosen = expressions.predicate(values[0])
+    if not chosen.parts:
+        return values[1] if chosen.joined == "and" else values[2]
+    return expressions.made("select", (chosen, values[1], values[2]))
+
+
+def _condition(name: str, first: Predicate, second: Predicate) -> Value | None:
+    if name in ("arith.andi", "arith.muli"):
+        return expressions.join("and", first, second)
+    if name == "arith.ori":
+        return expressions.join("or", first, second)
+    if name == "arith.xori":
+        always = Predicate("and", ())
+        if always in (first, second):
+            return expressions.negate(second if first == always else first)
+        return Predicate("and", (f"({expressions.text(first)}) ^ ({expressions.text(second)})",))
+    return None
+
+
+def _moved(operation: Operation, values: Sequence[Value]) -> Value | None:
+    """Dimensions after ``expand_dims``, ``trans`` or ``reshape``."""
+    value = values[0]
+    fields = attributes.of(operation.head)
+    if operation.name == "tt.expand_dims":
+        axis = attributes.integer(fields, "axis")
+        if axis is None:
+            return None
+        return expressions.move_dimensions(value, lambda old: old + 1 if old >= axis else old)
+    if operation.name == "tt.trans":
+        order = [int(word) for word in re.findall(r"\d{1,2}", attributes.plain(fields.get("order", "")))]
+        if sorted(order) != list(range(len(order))):
+            return None
+        return expressions.move_dimensions(value, lambda old: order.index(old) if old < len(order) else old)
+    if not expressions.has_dimensions(value):
+        return value
+    sizes = _LAYOUT.sub("", operation.head.rpartition("-> tensor<")[2].rstrip(">"))
+    return expressions.made(f"reshape {sizes}", (value,))
+
+
+def _arithmetic(name: str, values: Sequence[Expression]) -> Value | None:
+    if len(values) == 1 and name in _FUNCTIONS:
+        return expressions.made(_FUNCTIONS[name], values)
+    if name in ("tt.load", "tt.gather"):
+        return expressions.made(_FUNCTIONS[name], values[:1] if name == "tt.load" else values)
+    if len(values) < 2:
+        return None
+    first, second = values[0], values[1]
+    if name in ("arith.addi", "tt.addptr"):
+        return expressions.add(first, second)
+    if name == "arith.subi":
+        return expressions.add(first, second, -1)
+    if name == "arith.muli":
+        return expressions.multiply(first, second)
+    shift = second.constant
+    if name == "arith.shli" and shift is not None and 0 <= shift < 64:
+        return expressions.multiply(first, expressions.number(1 << shift))
+    return _folded(_SYMBOLS.get(name), _FUNCTIONS.get(name), first, second)
+
+
+def _folded(symbol: str | None, function: str | None, first: Expression, second: Expression) -> Value | None:
+    """An operation of two operands that is no sum or product: on numbers its value, else an atom."""
+    word = symbol or function
+    if word is None:
+        return None
+    before, after = first.constant, second.constant
+    if before is not None and after is not None and word in _ON_NUMBERS and (after or word not in _DIVIDING):
+        return expressions.number(_ON_NUMBERS[word](before, after))
+    if after == 1 and word in ("//", "//u", "cdiv"):
+        return first
+    if after == 1 and word in ("%", "%u"):
+        return expressions.number(0)
+    if symbol is not None:
+        return expressions.binary(symbol, first, second)
+    arguments = (first, second) if word == "cdiv" else sorted((first, second), key=expressions.text)
+    return expressions.made(word, arguments)
+
+
+_SPECIAL: dict[str, Callable[[Operation, Sequence[Value]], Value | None]] = {
+    "arith.cmpi": _comparison,
+    "arith.select": _select,
+    "tt.bitcast": _bitcast,
+    "tt.expand_dims": _moved,
+    "tt.make_tensor_descriptor": _descriptor,
+    "tt.reshape": _moved,
+    "tt.trans": _moved,
+}
