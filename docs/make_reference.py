@@ -11,6 +11,7 @@ from irdiff.cli.exit_codes import Exit
 from irdiff.model.codec import schema_text
 from irdiff.model.report import Report, Show
 from irdiff.plugins import load_plugins
+from irdiff.present import fact_reference
 from irdiff.registry import Registry
 
 FOLDER = Path(__file__).parent / "reference"
@@ -48,29 +49,9 @@ def references() -> dict[str, bytes]:
 
 def facts(registry: Registry) -> str:
     """Every fact, grouped by what it comes from."""
-    lines = [
-        "# Facts",
-        "",
-        "Generated from the registry. ↓ lower is better, ↑ higher is better, · neutral.",
-        "",
-    ]
-    arrows = {"lower": "↓", "higher": "↑", "neutral": "·"}
-    groups = [(stage.id, stage.title, stage.facts) for stage in registry.stages]
-    groups += [(derived.id, "over several stages", derived.facts) for derived in registry.derived]
-    for name, title, specs in groups:
-        lines += [f"## {name}: {title}", ""]
-        for spec in specs:
-            notes = [spec.kind, spec.unit, arrows[spec.better]]
-            notes += [f"role {spec.role}"] if spec.role else []
-            notes += ["estimate"] if spec.exactness == "estimate" else []
-            notes += ["provenance"] if spec.provenance else []
-            notes += (
-                [f"comparable when {' and '.join(spec.comparable_when)} agree"]
-                if spec.comparable_when
-                else []
-            )
-            lines += [f"**`{spec.id}`** {spec.title} ({', '.join(note for note in notes if note)}).", ""]
-            lines += [spec.doc, ""] if spec.doc else []
+    lines = ["# Facts", "", f"Generated from the registry. {fact_reference.LEGEND}", ""]
+    for name, title, specs in fact_reference.groups(registry):
+        lines += fact_reference.markdown(f"{name}: {title}", specs)
     return "\n".join(lines)
 
 

@@ -16,6 +16,8 @@ from irdiff.model.issues import Issue, Severity
 from irdiff.model.loops import Loop, find_loops
 from irdiff.model.report import Change, KernelReport, Report
 from irdiff.model.specs import (
+    ACTIONS,
+    Carrier,
     Context,
     DerivedSpec,
     EntryInfo,
@@ -45,11 +47,13 @@ hookimpl = pluggy.HookimplMarker("irdiff")
 """Marks a function of a plugin as the implementation of a hook."""
 
 __all__ = [
+    "ACTIONS",
     "API_VERSION",
     "Artifact",
     "Better",
     "Bundle",
     "Canonical",
+    "Carrier",
     "Change",
     "Context",
     "Coverage",

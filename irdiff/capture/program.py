@@ -25,6 +25,7 @@ PASSED_ON = (
     signal.SIGUSR2,
 )
 FROM_KERNEL = 0x80  # SI_KERNEL, asm-generic/siginfo.h: the terminal's Ctrl-C, which the program got as well
+DEVICES = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 COMPILE_ONLY = "IRDIFF_COMPILE_ONLY"
 """Set to the target in a program that runs without a GPU."""
 
@@ -52,6 +53,7 @@ def program_environment(environment: Mapping[str, str], work: Work, target: Targ
     settings: dict[str, object] = {"target": None}
     if target is not None:
         made[COMPILE_ONLY] = str(target)
+        made.update(dict.fromkeys(DEVICES, ""))  # a GPU that is here has no part in it
         settings["target"] = {
             "backend": target.backend,
             "arch": target.arch,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+
+import msgspec
 
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.output import emit
 from irdiff.cli.session import Session, progress_bar, session
 from irdiff.engine.compare import Comparer, Side
+from irdiff.engine.dialects import in_one_stage
 from irdiff.errors import IrdiffError, UsageError
 from irdiff.model.bundle import Bundle
 from irdiff.model.codec import decode_report, encode
@@ -29,14 +33,18 @@ def run_compare(
     unpaired: bool,
     exit_code: bool,
     external: bool,
+    logs: Sequence[Path] = (),
+    wanted: frozenset[str] = frozenset(),
 ) -> Exit:
     """Compare two inputs, or the two newest compilations of a kernel, and print the report."""
     with session(external=external) as run:
         formats = (*BUILT_IN, *(renderer.id for renderer in run.registry.renderers))
         if form not in formats:
             raise UsageError(f"no format {form!r}", where="--format", hint=f"one of {', '.join(formats)}")
-        before, after = _inputs(run, paths, recent)
-        report = compare_bundles(run, before, after, no_normalize)
+        before, after, stages = _as_one_stage(run, *_with_logs(run, *_inputs(run, paths, recent), logs))
+        report = compare_bundles(run, before, after, no_normalize, wanted)
+        if stages is not None:
+            report = msgspec.structs.replace(report, stages_compared=stages)
         _print(run, report, form, output, everything=everything, unpaired=unpaired)
     return exit_of(report) if exit_code else Exit.OK
 
@@ -50,10 +58,47 @@ class Input:
         self.issues = issues
 
 
-def compare_bundles(run: Session, before: Input, after: Input, no_normalize: frozenset[str]) -> Report:
+def _as_one_stage(run: Session, before: Input, after: Input) -> tuple[Input, Input, tuple[str, str] | None]:
+    """Two files of two stages of one dialect are read as the later stage; all else stays as it is."""
+    if len(before.bundles) != 1 or len(after.bundles) != 1:
+        return before, after, None
+    found = in_one_stage(run.registry, before.bundles[0], after.bundles[0])
+    if found is None:
+        return before, after, None
+    return (
+        Input(before.described, (found[0],), before.issues),
+        Input(after.described, (found[1],), after.issues),
+        found[2],
+    )
+
+
+def _with_logs(run: Session, before: Input, after: Input, logs: Sequence[Path]) -> tuple[Input, Input]:
+    """Both sides, each with what its own log says."""
+    if not logs:
+        return before, after
+    if len(logs) != 2:
+        raise UsageError(
+            f"{len(logs)} given",
+            where="--ptxas-log",
+            hint="give it twice: the log of BEFORE, then the log of AFTER",
+        )
+    sides = []
+    for side, log in zip((before, after), logs, strict=True):
+        bundles, issues = run.with_logs(side.bundles, (log,))
+        sides.append(Input(side.described, bundles, (*side.issues, *issues)))
+    return sides[0], sides[1]
+
+
+def compare_bundles(
+    run: Session,
+    before: Input,
+    after: Input,
+    no_normalize: frozenset[str],
+    wanted: frozenset[str] = frozenset(),
+) -> Report:
     """Read both sides together, so that equal bytes are read once, and compare them."""
     with progress_bar("reading") as progress:
-        reader = run.reader(canonical=True, switched_off=no_normalize, progress=progress)
+        reader = run.reader(canonical=True, switched_off=no_normalize, wanted=wanted, progress=progress)
         kernels_before, kernels_after = reader.read_both(before.bundles, after.bundles)
     return Comparer(run.registry, reader).compare(
         Side(

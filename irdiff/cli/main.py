@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -14,7 +15,7 @@ import typer
 from irdiff import __version__
 from irdiff.cli.compile_command import register
 from irdiff.cli.exit_codes import Exit
-from irdiff.cli.options import AllOption, FormatOption, NoExternalOption, OutputOption
+from irdiff.cli.options import AllOption, FormatOption, NoExternalOption, OutputOption, WithOption
 
 app = typer.Typer(
     name="irdiff",
@@ -64,6 +65,13 @@ def show(
     output: OutputOption = None,
     evidence: Annotated[bool, typer.Option("--evidence", help="Add the lines each fact rests on.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Every fact, loop and line.")] = False,
+    ptxas_log: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--ptxas-log", metavar="FILE", help="What ptxas -v wrote; kernels are found by their names."
+        ),
+    ] = None,
+    with_fact: WithOption = None,
     no_external_plugins: NoExternalOption = False,
 ) -> None:
     """Show the facts of one kernel, or a table of many."""
@@ -76,12 +84,14 @@ def show(
             output=output,
             evidence=evidence,
             verbose=verbose,
+            logs=tuple(ptxas_log or ()),
+            wanted=frozenset(with_fact or ()),
             external=not no_external_plugins,
         )
     )
 
 
-@app.command()
+@app.command(short_help="What changed between two inputs, and where it began.")
 def compare(
     before: Annotated[
         str | None, typer.Argument(metavar="BEFORE", help="As PATH of show.", show_default=False)
@@ -105,6 +115,13 @@ def compare(
     no_normalize: Annotated[
         list[str] | None, typer.Option("--no-normalize", metavar="NAME", help="Switch a normalisation off.")
     ] = None,
+    ptxas_log: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--ptxas-log", metavar="FILE", help="What ptxas -v wrote: twice, of BEFORE and of AFTER."
+        ),
+    ] = None,
+    with_fact: WithOption = None,
     no_external_plugins: NoExternalOption = False,
 ) -> None:
     """Compare two cache trees, dump folders, entries, files or archives."""
@@ -120,6 +137,8 @@ def compare(
             everything=everything,
             unpaired=unpaired,
             exit_code=exit_code,
+            logs=tuple(ptxas_log or ()),
+            wanted=frozenset(with_fact or ()),
             external=not no_external_plugins,
         )
     )
@@ -141,6 +160,21 @@ def recent(
 
 
 @app.command()
+def facts(
+    fact: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", show_default=False, help="A fact, or a stage for all of its facts."),
+    ] = None,
+    form: FormatOption = "terminal",
+    no_external_plugins: NoExternalOption = False,
+) -> None:
+    """Say what each fact means: kind, unit, direction, role, source."""
+    from irdiff.cli.facts import run_facts
+
+    raise typer.Exit(run_facts(fact, form=form, external=not no_external_plugins))
+
+
+@app.command()
 def plugins(no_external_plugins: NoExternalOption = False) -> None:
     """List the plugins, what each registers, and why one was skipped."""
     from irdiff.cli.plugins import run_plugins
@@ -148,7 +182,7 @@ def plugins(no_external_plugins: NoExternalOption = False) -> None:
     raise typer.Exit(run_plugins(external=not no_external_plugins))
 
 
-@app.command()
+@app.command(short_help="Say which tools, GPU and caches were found here.")
 def doctor(no_external_plugins: NoExternalOption = False) -> None:
     """Say what was found here: tools and what they decode, Triton, GPU, caches."""
     from irdiff.cli.doctor import run_doctor

@@ -20,3 +20,7 @@ NoExternalOption: TypeAlias = Annotated[
 AllOption: TypeAlias = Annotated[
     bool, typer.Option("--all", help="Show everything, not only what matters most.")
 ]
+WithOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--with", metavar="FACT", help="Also a fact that is costly to make: sass.live_registers."),
+]

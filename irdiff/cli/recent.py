@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.session import Session, session
+from irdiff.errors import InputError, UsageError
 from irdiff.sources import Loaded
 from irdiff.sources.recent import recent
 
@@ -21,7 +23,12 @@ def run_recent(kernel: str | None, path: str | None, *, limit: int, external: bo
     from irdiff.present.terminal import console_for, grid
 
     with session(external=external) as run:
-        loaded = load_recent(run, path)
+        try:
+            loaded = load_recent(run, path)
+        except InputError:
+            if path is None and kernel is not None and Path(kernel).is_dir():
+                raise UsageError("is a folder", where=kernel, hint=f"irdiff recent --in {kernel}") from None
+            raise
     console = console_for(sys.stdout)
     now = time.time()
     rows = [

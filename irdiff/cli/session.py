@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 from irdiff.engine.summarize import Progress, Reader, no_progress
-from irdiff.errors import UsageError
+from irdiff.errors import InputError, UsageError
+from irdiff.model.bundle import Bundle
 from irdiff.model.issues import Issue
 from irdiff.plugins import load_plugins
 from irdiff.registry import Registry
 from irdiff.sources import Loaded, load
+from irdiff.sources.attach import attach
+from irdiff.sources.files import read_regular
 from irdiff.sources.load import load_defaults
+from irdiff.sources.recorded import LOG_SUFFIX
 from irdiff.tools.toolbox import LocalToolbox
 
 DISABLE = "IRDIFF_DISABLE_PLUGINS"
@@ -46,28 +51,75 @@ class Session:
         return load_defaults(self.registry, os.environ, wanted)
 
     def issues(self) -> tuple[Issue, ...]:
-        """What is wrong with the plugins."""
-        return tuple(problem.issue() for problem in self.registry.problems)
+        """What is wrong with the plugins, and names that were to be disabled and are none."""
+        unknown = (
+            Issue(
+                severity="warning",
+                code="no-such-plugin",
+                message=f"no plugin is called {name}",
+                where=DISABLE,
+                hint="irdiff plugins lists them",
+            )
+            for name in self.registry.not_there
+        )
+        return (*(problem.issue() for problem in self.registry.problems), *unknown)
 
     def reader(
-        self, *, canonical: bool, switched_off: frozenset[str] = frozenset(), progress: Progress = no_progress
+        self,
+        *,
+        canonical: bool,
+        switched_off: frozenset[str] = frozenset(),
+        wanted: frozenset[str] = frozenset(),
+        progress: Progress = no_progress,
     ) -> Reader:
-        """A reader with a check that the normalisations to switch off exist."""
-        known = {rule.id for stage in self.registry.stages for rule in stage.normalizations}
-        unknown = sorted(switched_off - known)
-        if unknown:
-            import difflib
-
-            near = difflib.get_close_matches(unknown[0], sorted(known), n=3)
-            raise UsageError(
-                f"no normalisation is called {unknown[0]!r}",
-                where="--no-normalize",
-                hint=f"did you mean {' or '.join(near)}?"
-                if near
-                else f"there are: {', '.join(sorted(known))}",
-            )
+        """A reader with a check that the normalisations to switch off and the facts asked for exist."""
+        rules = {rule.id for stage in self.registry.stages for rule in stage.normalizations}
+        _check_names(switched_off, rules, "normalisation", "--no-normalize")
+        costly = {name for name, spec in self.registry.facts.items() if spec.opt_in}
+        _check_names(wanted - self.registry.facts.keys(), costly, "fact", "--with")
         return Reader(
-            self.registry, self.tools, canonical=canonical, switched_off=switched_off, progress=progress
+            self.registry,
+            self.tools,
+            canonical=canonical,
+            switched_off=switched_off,
+            wanted=wanted,
+            progress=progress,
+        )
+
+    def with_logs(
+        self, bundles: Sequence[Bundle], paths: Sequence[Path]
+    ) -> tuple[tuple[Bundle, ...], tuple[Issue, ...]]:
+        """The kernels with what an assembler's logs say of them. Raises InputError for what is no such log."""
+        stage_id = self.registry.stage_of(LOG_SUFFIX)
+        stage = next((stage for stage in self.registry.stages if stage.id == stage_id), None)
+        issues: list[Issue] = []
+        for path in paths:
+            if stage is None:
+                raise UsageError(
+                    "no plugin reads such logs",
+                    where="--ptxas-log",
+                    hint="irdiff plugins lists what was loaded",
+                )
+            try:
+                data = read_regular(str(path))
+            except OSError as error:
+                raise InputError(f"cannot be read: {error.strerror or error}", where=str(path)) from None
+            bundles, more = attach(bundles, stage, data, str(path))
+            issues += more
+        return tuple(bundles), tuple(issues)
+
+
+def _check_names(given: Iterable[str], known: Iterable[str], what: str, where: str) -> None:
+    """Raise UsageError with the nearest names for the first that does not exist."""
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        import difflib
+
+        near = difflib.get_close_matches(unknown[0], sorted(known), n=3)
+        raise UsageError(
+            f"no {what} is called {unknown[0]!r}",
+            where=where,
+            hint=f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(sorted(known))}",
         )
 
 

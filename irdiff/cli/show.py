@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from irdiff.cli.exit_codes import Exit
@@ -20,21 +20,32 @@ FORMATS = ("terminal", "json")
 
 
 def run_show(
-    path: str | None, *, form: str, output: Path | None, evidence: bool, verbose: bool, external: bool
+    path: str | None,
+    *,
+    form: str,
+    output: Path | None,
+    evidence: bool,
+    verbose: bool,
+    external: bool,
+    logs: Sequence[Path] = (),
+    wanted: frozenset[str] = frozenset(),
 ) -> Exit:
     """Read the kernels of ``path``, or of the user's own caches, and print what is known of them."""
     if form not in FORMATS:
         raise UsageError(f"no format {form!r}", where="--format", hint=f"one of {', '.join(FORMATS)}")
     with session(external=external) as run:
         loaded = run.load(path) if path is not None else run.load_defaults()
+        bundles, unmatched = run.with_logs(loaded.bundles, logs)
         with progress_bar("reading") as progress:
-            kernels = run.reader(canonical=False, progress=progress).read(loaded.bundles)
+            reader = run.reader(canonical=False, wanted=wanted, progress=progress)
+            kernels = reader.read(bundles)
         shown = show(
             kernels,
-            (*run.issues(), *loaded.issues),
+            (*run.issues(), *loaded.issues, *unmatched),
             run.registry.facts,
             run.registry.stages,
             evidence=evidence or verbose,
+            lines=reader.source_lines,
         )
         if form == "json":
             emit(encode(shown), output)

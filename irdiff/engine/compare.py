@@ -116,6 +116,8 @@ class Comparer:
                 told = any(self._registry.facts[change.fact].role != FINGERPRINT for change in changes)
                 changes = [change for change in changes if not told_twice(change, self._registry.facts, places)]
                 by_stage[name] = changes if told else [*changes, self._unexplained(name, before, after)]
+        if stages and all(stage.sameness == "missing" for stage in stages.values()):
+            issues.append(_nothing_shared(before, after))
         changes = [change for found in by_stage.values() for change in found]
         derived, moved = self._finder.between(
             before.derived, after.derived, name=before.bundle.name, coordinates=places
@@ -174,7 +176,8 @@ class Comparer:
                     if reading.canonical is None
                 ),
             )
-        if old.canonical != new.canonical and not self._same_fingerprint(old, new):
+        proven = self._same_fingerprint(old, new)
+        if old.canonical != new.canonical and not proven:
             return StageReport(sameness="changed")
         titles = {rule.id: rule.title for rule in old.stage.normalizations}
         reasons = [
@@ -182,10 +185,17 @@ class Comparer:
             for rule in sorted({*old.erased, *new.erased}, key=lambda rule: _rank(titles, rule))
             if old.erased.get(rule) != new.erased.get(rule)
         ]
+        if proven is False and not reasons:
+            return StageReport(sameness="changed")  # bits that the text of neither side shows
         return StageReport(sameness="equivalent", reasons=tuple(reasons) or ("spelling",))
 
-    def _same_fingerprint(self, old: Reading, new: Reading) -> bool:
-        """Equal fingerprints prove machine code equal, even where one side could not be disassembled."""
+    def _same_fingerprint(self, old: Reading, new: Reading) -> bool | None:
+        """Whether fingerprints are equal, which proves machine code equal even where it is not disassembled.
+
+        None where nothing is known of it, or where a difference that fingerprints leave out was asked for.
+        """
+        if self._reader.switched_off & {rule.id for rule in old.stage.normalizations}:
+            return None
         found = [
             {
                 fact.value
@@ -195,7 +205,7 @@ class Comparer:
             for reading in (old, new)
             if reading.summary is not None
         ]
-        return len(found) == 2 and found[0] == found[1] != set()
+        return found[0] == found[1] if len(found) == 2 and all(found) else None
 
     def _unexplained(self, name: str, before: Kernel, after: Kernel) -> Change:
         """A change for a stage whose canonical form moved and no fact did, with the places of its hunks."""
@@ -225,6 +235,17 @@ class Comparer:
 def _rank(titles: dict[str, str], rule: str) -> tuple[int, str]:
     order = list(titles)
     return (order.index(rule) if rule in titles else len(order), rule)
+
+
+def _nothing_shared(before: Kernel, after: Kernel) -> Issue:
+    held = [", ".join(name.upper() for name in kernel.readings) or "nothing" for kernel in (before, after)]
+    return Issue(
+        severity="error",
+        code="no-common-stage",
+        message=f"nothing to compare: before is {held[0]}, after is {held[1]}",
+        where=before.bundle.path,
+        hint="compare files of one stage, or the folders they lie in",
+    )
 
 
 def _low_coverage(reading: Reading) -> Issue:

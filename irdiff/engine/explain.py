@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from irdiff.engine.kernels import Kernel, facts_with_role
-from irdiff.model.facts import FactSpec, Value
+from irdiff.model.facts import FactSpec, Scalar, Value
 from irdiff.model.report import Change, FirstDivergence, KernelReport, StageReport
 from irdiff.model.specs import Explanation, KindSpec, StageSpec
 from irdiff.registry import GuardedExplainer, PluginProblem
@@ -45,7 +45,7 @@ def first_divergence(
     return FirstDivergence(
         stage=first.reported_as or first.id,
         fact_stage=(with_facts[0].reported_as or with_facts[0].id) if with_facts else None,
-        cause=_cause(before, after, first, specs, kinds, at_the_front=at_the_front),
+        cause=_cause(before, after, first, stages, specs, kinds, at_the_front=at_the_front),
     )
 
 
@@ -53,6 +53,7 @@ def _cause(
     before: Kernel,
     after: Kernel,
     first: StageSpec,
+    stages: Mapping[str, StageReport],
     specs: Mapping[str, FactSpec],
     kinds: Mapping[str, KindSpec],
     *,
@@ -66,13 +67,19 @@ def _cause(
             moved = _moved(before, after, role, specs, kinds)
             if moved:
                 return f"{word} {moved}"
-    moved = _moved(before, after, "options", specs, kinds)
+    moved = _moved(_differing(before, stages), _differing(after, stages), "options", specs, kinds)
     if moved:
         return f"option {moved}"
     if not first.produced_by:
         return None
     versions = _versions(before, after, first)
     return f"{first.produced_by} ({versions})" if versions else first.produced_by
+
+
+def _differing(kernel: Kernel, stages: Mapping[str, StageReport]) -> Kernel:
+    """The kernel without what stages of equal meaning say: an option that only one release writes is no cause."""
+    readings = {name: r for name, r in kernel.readings.items() if stages[name].sameness != "equivalent"}
+    return msgspec.structs.replace(kernel, readings=readings)
 
 
 def _moved(
@@ -89,10 +96,26 @@ def _moved(
             continue
         sides = [value for value in (fact.value, other.value) if isinstance(value, dict)]
         named = [f"{name}: {text}" for name, text in delta.items() if all(name in side for side in sides)]
+        if role == "arguments" and len(sides) == 2:
+            named += _specialized_away(sides[0], sides[1])
         if named:
             more = f" (and {len(named) - 3} more)" if len(named) > 3 else ""
             return "; ".join(named[:3]) + more
     return ""
+
+
+def _specialized_away(before: Mapping[str, Scalar], after: Mapping[str, Scalar]) -> list[str]:
+    """Arguments that one side still has and the other was compiled without (constant 1, None, constexpr).
+
+    Only where all others are the same ones: another set of names may be another spelling of them.
+    """
+    if not (before.keys() < after.keys() or after.keys() < before.keys()):
+        return []
+    gone = "compiled in"
+    return [
+        f"{name}: {before.get(name, gone)} -> {after.get(name, gone)}"
+        for name in sorted(before.keys() ^ after.keys())
+    ]
 
 
 def _versions(before: Kernel, after: Kernel, stage: StageSpec) -> str:

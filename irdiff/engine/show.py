@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from irdiff.engine.kernels import Kernel, Reading
+from irdiff.engine.road import road
+from irdiff.model.bundle import Artifact
 from irdiff.model.facts import FactSpec, Value
 from irdiff.model.issues import Issue
 from irdiff.model.report import LoopInfo, Show, ShownKernel, ShownStage
 from irdiff.model.specs import StageSpec
+
+Lines: TypeAlias = Callable[[Reading, Artifact], Mapping[int, str]]
+"""Places of an artifact to the user's lines: ``Reader.source_lines``."""
 
 
 def show(
@@ -18,17 +24,23 @@ def show(
     stages: Sequence[StageSpec],
     *,
     evidence: bool = False,
+    lines: Lines | None = None,
 ) -> Show:
-    """Every fact of every kernel; ``evidence`` adds the places each rests on."""
+    """Every fact of every kernel; ``evidence`` adds the places each rests on, ``lines`` the road."""
     order = {name: index for index, name in enumerate(specs)}
     return Show(
-        kernels=tuple(_kernel(kernel, order, stages, evidence=evidence) for kernel in kernels),
+        kernels=tuple(_kernel(kernel, order, stages, evidence=evidence, lines=lines) for kernel in kernels),
         issues=tuple(issues),
     )
 
 
 def _kernel(
-    kernel: Kernel, order: Mapping[str, int], stages: Sequence[StageSpec], *, evidence: bool
+    kernel: Kernel,
+    order: Mapping[str, int],
+    stages: Sequence[StageSpec],
+    *,
+    evidence: bool,
+    lines: Lines | None,
 ) -> ShownKernel:
     facts: dict[str, Value] = {}
     scopes: dict[str, dict[str, Value]] = {}
@@ -58,6 +70,7 @@ def _kernel(
         facts=facts,
         scopes=dict(sorted(scopes.items(), key=lambda item: _scope_key(item[0]))),
         stages=shown,
+        road=road(kernel, lambda stage_id, reading: lines(reading, kernel.artifact(stage_id))) if lines else {},
         evidence=places,
         issues=kernel.issues,
     )
@@ -79,6 +92,7 @@ def _stage(kernel: Kernel, name: str, reading: Reading) -> ShownStage:
         issues=reading.issues,
         degraded=summary.degraded if summary else "unreadable",
         file=kernel.bundle.artifacts[name].location,
+        unknown=summary.coverage.unknown if summary else (),
         loops={
             scope.id: LoopInfo(trip_count=scope.trip_count, first=scope.first, last=scope.last)
             for scope in (summary.scopes if summary else ())

@@ -47,7 +47,7 @@ class Reader:
         self._registry = registry
         self._tools = tools
         self._canonical = canonical
-        self._switched_off = switched_off
+        self.switched_off = switched_off
         self._wanted = wanted
         self._progress = progress
         self._lines: dict[tuple[str, str], Mapping[int, str]] = {}
@@ -122,7 +122,7 @@ class Reader:
 
     def _context(self, prepared: object | None) -> Context:
         return Context(
-            tools=self._tools, prepared=prepared, switched_off=self._switched_off, wanted=self._wanted
+            tools=self._tools, prepared=prepared, switched_off=self.switched_off, wanted=self._wanted
         )
 
     def _prepare(

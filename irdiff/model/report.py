@@ -111,6 +111,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     steps: Annotated[
         tuple[str, ...], Meta(description="the stages that are steps of the compiler, in order")
     ] = ()
+    stages_compared: Annotated[
+        tuple[str, str] | None,
+        Meta(description="set where two stages of one dialect are compared with each other: before, after"),
+    ] = None
 
 
 class LoopInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,6 +136,9 @@ class ShownStage(msgspec.Struct, frozen=True, kw_only=True):
     degraded: str | None
     file: str | None = None
     loops: dict[str, LoopInfo] = {}
+    unknown: Annotated[
+        tuple[tuple[int, str], ...], Meta(description="place and text of what was not understood, at most 50")
+    ] = ()
 
 
 class ShownKernel(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,6 +150,10 @@ class ShownKernel(msgspec.Struct, frozen=True, kw_only=True):
     facts: dict[str, Value]
     scopes: dict[str, dict[str, Value]]
     stages: dict[str, ShownStage]
+    road: Annotated[
+        dict[str, dict[str, dict[str, int]]],
+        Meta(description="action (copy, dot, ...) to stage to operation to how many"),
+    ] = {}
     evidence: Annotated[
         dict[str, dict[str, tuple[int, ...]]], Meta(description="fact id to key to places; with --evidence")
     ] = {}

@@ -106,6 +106,8 @@ class Carrier(msgspec.Struct, frozen=True, kw_only=True):
     what the stages before do decide."""
     operation: str
     """As it is shown: ``LDGSTS.E.128``."""
+    sure: bool = True
+    """False where it may be none of them, even if there is only one."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,6 +160,9 @@ class StageSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Share understood under which the stage counts as not compared."""
     reported_as: str | None = None
     """The stage named where a difference begins here, if another one."""
+    dialect: str | None = None
+    """Stages of the same dialect can read each other's artifacts: ``compare k.source k.ttir`` shows what the
+    passes between them did, in the facts of the later stage. ``None``: its artifacts compare with its own alone."""
     pipeline: bool = True
     """False for a stage that describes a compilation and is no step of it: a divergence never begins there."""
     machine_code: bool = False

@@ -87,11 +87,38 @@ def _kernel(
         _facts(kernel, groups.get(group, []), specs, console, verbose=verbose)
         if stage is not None:
             _loops(kernel, group, stage, specs, console, verbose=verbose)
+            if verbose:
+                _not_understood(stage, console)
             for issue in stage.issues:
                 console.print(f"  {printable(issue_line(issue))}")
+    _road(kernel, console)
     for issue in kernel.issues:
         if not any(issue in stage.issues for stage in kernel.stages.values()):
             console.print(f"  {printable(issue_line(issue))}")
+
+
+def _road(kernel: ShownKernel, console: Console) -> None:
+    """A table of actions by stage: which operations carry each, how many first."""
+    stages = [name for name in kernel.stages if any(name in carried for carried in kernel.road.values())]
+    if len(stages) < 2:
+        return
+    console.print()
+    console.print("the road through the stages", style="bold")
+    rows = [
+        [action, *(_operations(carried.get(name, {})) for name in stages)]
+        for action, carried in kernel.road.items()
+    ]
+    grid(rows, console, header=["", *stages], indent=2)
+
+
+def _operations(carried: Mapping[str, int]) -> str:
+    return ", ".join(f"{number(count)} {operation}" for operation, count in carried.items()) or "-"
+
+
+def _not_understood(stage: ShownStage, console: Console) -> None:
+    if stage.unknown:
+        console.print("  not understood:")
+        grid([[str(place), printable(text)] for place, text in stage.unknown], console, indent=4)
 
 
 def _stage_line(group: str, title: str, stage: ShownStage | None) -> str:

@@ -61,9 +61,7 @@ class _Trimmed:
 def render(view: View, *, width: int = PIPED_WIDTH) -> str:
     """The view as plain text."""
     buffer = io.StringIO()
-    write(
-        view, Console(file=buffer, width=width, highlight=False, markup=False, emoji=False, color_system=None)
-    )
+    write(view, console_for(buffer, width=width))
     return buffer.getvalue()
 
 

@@ -12,11 +12,12 @@ from irdiff.model.facts import FactSpec
 from irdiff.model.issues import Issue
 from irdiff.model.report import Change, KernelReport, Report
 from irdiff.present.ranking import HEADLINE_EFFECTS, is_fingerprint, is_headline, of_the_last_stage, ranked
-from irdiff.present.wording import ARROW, before_after, joined, plural
+from irdiff.present.wording import ARROW, MAX_KEYS, before_after, joined, plural
 
 MAX_ROWS = 12
 MAX_GROUPS = 12
 MAX_ISSUES = 12
+MAX_OPERATIONS = 40
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -169,7 +170,10 @@ def _kernel_block(group: Sequence[KernelReport], report: Report, *, everything: 
     return Block(
         title="",
         sentence=_begins(kernel, report),
-        rows=tuple(_row(change, kernel, report.facts.get(change.fact)) for change in changes_shown),
+        rows=tuple(
+            _row(change, kernel, report.facts.get(change.fact), most=_keys(change, report))
+            for change in changes_shown
+        ),
         more=len(changes) - len(changes_shown),
         stages=" · ".join(f"{name} {_same_word(stage.sameness)}" for name, stage in kernel.stages.items()),
     )
@@ -213,6 +217,9 @@ def _begins(kernel: KernelReport, report: Report) -> str:
     cause = f" ({begins.cause.replace('->', ARROW)})" if begins.cause else ""
     tail = f"; {_and(same)} {'are' if len(same) > 1 else 'is'} the same" if same else ""
     text = f"Begins in {begins.stage.upper()}{cause}{tail}."
+    if report.stages_compared is not None:
+        first, second = (name.upper() for name in report.stages_compared)
+        text = f"{first} {ARROW} {second} of one dialect: what lies between them{cause}."
     if kernel.machine_code in {"identical", "equivalent"}:
         text = f"The machine code is {'identical' if kernel.machine_code == 'identical' else 'equivalent'}. {text}"
     return text
@@ -223,7 +230,13 @@ def _and(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
-def _row(change: Change, kernel: KernelReport, spec: FactSpec | None) -> Row:
+def _keys(change: Change, report: Report) -> int:
+    """Keys of a tally named in one row: all operations that moved where two stages are compared."""
+    operations = report.stages_compared is not None and change.fact.endswith(".ops")
+    return MAX_OPERATIONS if operations else MAX_KEYS
+
+
+def _row(change: Change, kernel: KernelReport, spec: FactSpec | None, *, most: int) -> Row:
     title = spec.title if spec else change.fact
     if change.effect == "unexplained":
         title = f"{change.fact.partition('.')[0].upper()} text, no fact moved"
@@ -235,7 +248,7 @@ def _row(change: Change, kernel: KernelReport, spec: FactSpec | None) -> Row:
         effect=effect,
         codes=" ".join(change.rules),
         title=f"{title} in {scope}" if scope else title,
-        change=before_after(change, spec),
+        change=before_after(change, spec, most=most),
         place=change.source or "",
     )
 

@@ -29,21 +29,23 @@ def number(value: Scalar, unit: str = "") -> str:
     return f"{text} {unit}" if unit in {"B", "%", "KiB", "cycles"} else text
 
 
-def before_after(change: Change, spec: FactSpec | None) -> str:
-    """``64 → 72``; for a tally or record the keys that moved, each with both values."""
+def before_after(change: Change, spec: FactSpec | None, *, most: int = MAX_KEYS) -> str:
+    """``64 → 72``; for a tally or record up to ``most`` of the keys that moved, each with both values."""
     before, after = change.before, change.after
     unit = spec.unit if spec else ""
     if change.effect == "unexplained":
         lines = change.delta if isinstance(change.delta, int) else 0
+        if not lines:
+            return "bytes that its text does not show differ"
         return f"{plural(lines, 'line')} {'differs' if lines == 1 else 'differ'}"
     if isinstance(change.delta, dict):
         items = [
             f"{key}: {number(_at(before, key))} {ARROW} {number(_at(after, key))}"
             for key in sorted(change.delta, key=lambda key: (-_size(change.delta, key), key))
         ]
-        return joined(items, most=MAX_KEYS)
+        return joined(items, most=most)
     if isinstance(change.delta, tuple):
-        return joined(list(change.delta), most=MAX_KEYS)
+        return joined(list(change.delta), most=most)
     return f"{value_text(before)} {ARROW} {value_text(after, unit)}"
 
 

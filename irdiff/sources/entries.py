@@ -21,6 +21,7 @@ from irdiff.sources.names import (
     classify,
     is_entry_name,
 )
+from irdiff.sources.recorded import recorded_log
 from irdiff.sources.stage_json import (
     BadJsonError,
     Record,
@@ -81,7 +82,8 @@ def bundles_of(
     issues: list[Issue] = []
     for _, kernel in sorted(kernels.items()):
         if _is_kernel(kernel, folder, context, any_json=any_json):
-            bundles.append(_bundle(kernel, folder, context, layout, extra, provenance))
+            bundle = _bundle(kernel, folder, context, layout, extra, provenance)
+            bundles.append(_with_log(bundle, provenance, context))
         else:
             issues.extend(_lost(kernel, context))
     if not bundles and folder.bare and not folder.files and is_entry_name(folder.name):
@@ -184,6 +186,14 @@ def _bundle(
         modified=max((file.modified for file in files), default=0.0),
         issues=tuple(kernel.issues),
     )
+
+
+def _with_log(bundle: Bundle, record: FoundFile | None, context: StageLookup) -> Bundle:
+    """The bundle, with the log that ``irdiff.json`` holds where no file of that stage lies beside it."""
+    log = recorded_log(record, bundle.name, context) if record is not None else None
+    if log is None or log.stage in bundle.artifacts:
+        return bundle
+    return msgspec.structs.replace(bundle, artifacts=dict(sorted({**bundle.artifacts, log.stage: log}.items())))
 
 
 def _artifacts(kernel: _Kernel, context: StageLookup) -> dict[str, Artifact]:

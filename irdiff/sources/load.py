@@ -264,8 +264,8 @@ def _sibling_hint(path: str) -> str:
             break
     try:
         names = [shown(entry) for entry in os.listdir(folder) if not entry.startswith(".")]  # noqa: PTH208
-    except OSError:
-        names = []
+    except OSError as error:
+        return f"{shown(folder)} cannot be read: {error.strerror or error}"
     if not names:
-        return f"{shown(folder)} is empty"
+        return f"nothing is in {shown(folder)}"
     return f"in {shown(folder)}: {nearest_hint(shown(name), names)}"

@@ -38,16 +38,14 @@ def select(bundles: Sequence[Bundle], wanted: str, where: str) -> tuple[Bundle, 
     """
     found = tuple(bundle for bundle in bundles if bundle.name == wanted)
     if not found and len(wanted) >= MIN_HASH:
-        prefix = wanted.casefold()
-        found = tuple(
-            bundle
-            for bundle in bundles
-            if any(known.casefold().startswith(prefix) for known in _hashes(bundle))
-        )
+        found = _of_hash(bundles, wanted)
     found = found or tuple(bundle for bundle in bundles if fnmatchcase(bundle.name, wanted))
     if not found:
         names = {bundle.name for bundle in bundles}
-        raise InputError(f"holds no kernel {wanted}", where=where, hint=nearest_hint(wanted, names))
+        hint = nearest_hint(wanted, names)
+        if len(wanted) < MIN_HASH and _of_hash(bundles, wanted):
+            hint = f"of a hash, {MIN_HASH} characters or more are needed"
+        raise InputError(f"holds no kernel {wanted}", where=where, hint=hint)
     return found
 
 
@@ -61,6 +59,11 @@ def nearest_hint(wanted: str, names: Iterable[str]) -> str:
     listed = ", ".join(known[:_MAX_HINTS])
     more = f" and {len(known) - _MAX_HINTS} more" if len(known) > _MAX_HINTS else ""
     return f"there are {listed}{more}" if known else "there are none"
+
+
+def _of_hash(bundles: Sequence[Bundle], prefix: str) -> tuple[Bundle, ...]:
+    wanted = prefix.casefold()
+    return tuple(b for b in bundles if any(known.casefold().startswith(wanted) for known in _hashes(b)))
 
 
 def _hashes(bundle: Bundle) -> Iterable[str]:

@@ -31,9 +31,9 @@ def copies(
     """
     found: dict[str, Copy] = {}
     for copy in _candidates(spec, environment, python_path):
-        path = Path(copy.path)
-        if path.is_file():
-            found.setdefault(os.path.realpath(path), copy)
+        # Not Path.is_file, which raises for a folder that may not be entered or a name that is too long.
+        if os.path.isfile(copy.path):  # noqa: PTH113
+            found.setdefault(os.path.realpath(copy.path), copy)
     return tuple(found.values())
 
 

@@ -59,9 +59,12 @@ class Programs:
         self.folder = folder
         self.output = folder / "out"
 
-    def command(self, text: str, *arguments: str, target: str = "", python: str = sys.executable) -> list[str]:
+    def command(
+        self, text: str, *arguments: str, target: str = "", python: str = sys.executable
+    ) -> list[str]:
         script = self.folder / "program.py"
         script.write_text(text)
+        os.utime(script, (1_700_000_000, 1_700_000_000))  # line tables hold it
         return [sys.executable, "-c", RUN, python, str(self.output), target, str(script), *arguments]
 
     def environment(self, **more: str) -> dict[str, str]:

@@ -73,7 +73,11 @@ print(got, flush=True)
 sys.exit(5)
 """
     process = subprocess.Popen(
-        programs.command(text), cwd=programs.folder, env=programs.environment(), text=True, stdout=subprocess.PIPE
+        programs.command(text),
+        cwd=programs.folder,
+        env=programs.environment(),
+        text=True,
+        stdout=subprocess.PIPE,
     )
     assert process.stdout is not None
     with process.stdout:
@@ -86,7 +90,9 @@ sys.exit(5)
 def test_a_signal_that_the_program_ignores_does_not_end_irdiff():
     began = time.monotonic()
     text = "import os, signal, time; os.kill(os.getppid(), signal.SIGUSR2); time.sleep(0.2)"
-    _, code = run_program([sys.executable, "-c", f"import signal; signal.signal(12, signal.SIG_IGN); {text}"], os.environ)
+    _, code = run_program(
+        [sys.executable, "-c", f"import signal; signal.signal(12, signal.SIG_IGN); {text}"], os.environ
+    )
     assert code == 0
     assert time.monotonic() - began < 20
 

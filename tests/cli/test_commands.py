@@ -110,6 +110,53 @@ def test_an_output_file_is_written_whole(tmp_path: Path) -> None:
     assert "cannot be written" in done.err
 
 
+def test_a_screen_written_to_a_file_is_the_one_printed_to_a_pipe(tmp_path: Path) -> None:
+    target = tmp_path / "screen.txt"
+    assert irdiff("compare", *NARROWED, "-o", target).code == 0
+    assert target.read_text() == irdiff("compare", *NARROWED).out
+
+
+def test_a_folder_in_place_of_a_kernel_names_the_option_for_folders(tmp_path: Path) -> None:
+    empty = {"HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path / "home")}
+    done = irdiff("recent", NARROWED[0], env=empty)
+    assert done.code == Exit.USAGE
+    assert f"irdiff recent --in {NARROWED[0]}" in done.err
+
+
+def test_a_plugin_disabled_by_a_wrong_name_is_warned_about() -> None:
+    done = irdiff("compare", *NARROWED, env={"IRDIFF_DISABLE_PLUGINS": "mlri"})
+    assert "warning: IRDIFF_DISABLE_PLUGINS: no plugin is called mlri" in done.out
+
+
+@pytest.mark.parametrize("suffix", ["ptx", "cubin"])
+def test_two_files_for_two_gpus_differ_by_their_target(suffix: str, tmp_path: Path) -> None:
+    for arch in ("80", "90"):
+        found = next((corpus.BUNDLES / f"triton-3.6.0/sm_{arch}").rglob(f"matmul_kernel.{suffix}"))
+        (tmp_path / f"for{arch}.{suffix}").write_bytes(found.read_bytes())
+    report = irdiff_json("compare", tmp_path / f"for80.{suffix}", tmp_path / f"for90.{suffix}")
+    (kernel,) = report["kernels"]
+    assert kernel["first_divergence"]["cause"] == "target cuda:80 -> cuda:90"
+
+
+def test_two_files_of_different_stages_say_so() -> None:
+    files = [next(NARROWED[0].rglob(f"*.{suffix}")) for suffix in ("ttgir", "ptx")]
+    done = irdiff("compare", *files, "--exit-code")
+    assert done.code == Exit.UNSURE
+    assert "before is TTGIR, after is PTX" in " ".join(done.out.split())
+
+
+def test_a_release_that_writes_more_options_is_not_blamed_on_them() -> None:
+    sides = [corpus.BUNDLES / f"triton-{release}/sm_90" for release in ("3.1.0", "3.9.0")]
+    report = irdiff_json("compare", *sides)
+    causes = {
+        kernel["first_divergence"]["cause"]
+        for kernel in report["kernels"]
+        if kernel["stages"]["meta"]["sameness"] == "equivalent"
+    }
+    assert causes
+    assert not [cause for cause in causes if "option" in (cause or "")]
+
+
 def test_a_closed_pipe_ends_quietly() -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "irdiff", "show", "-v", str(corpus.BUNDLES / "triton-3.6.0/sm_90")],

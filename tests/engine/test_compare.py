@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irdiff.api import Explanation
+from irdiff.api import (
+    Artifact,
+    Context,
+    Coverage,
+    Explanation,
+    Fact,
+    FactSpec,
+    StageSpec,
+    Summary,
+)
 from irdiff.engine.sequences import hunks
 from irdiff.model.codec import decode_report, encode
 from irdiff.registry import PluginProblem
@@ -27,6 +36,68 @@ def test_a_switched_off_normalisation_makes_its_difference_count() -> None:
     sides = [bundle(one="# a", two="add y")], [bundle(one="# b", two="add y")]
     assert compare(*sides).verdict == "equivalent"
     assert compare(*sides, switched_off=frozenset({"comments"})).verdict == "changed"
+
+
+def _prints() -> StageSpec:
+    """A stage whose only fact is a fingerprint: the lines that are no comment."""
+    made = stage("one", machine_code=True)
+    spec = FactSpec(id="one.print", title="what executes", kind="token", role="fingerprint")
+
+    def summarize(artifact: Artifact, context: Context) -> Summary:
+        text = artifact.read().decode()
+        kept = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+        return Summary(facts=(Fact(id="one.print", value=kept),), coverage=Coverage(understood=1, total=1))
+
+    return msgspec.structs.replace(made, facts=(spec,), summarize=summarize)
+
+
+def test_a_switched_off_normalisation_counts_though_fingerprints_leave_it_out() -> None:
+    sides = [bundle(one="# a\nadd x")], [bundle(one="# b\nadd x")]
+    assert compare(*sides, registry(_prints())).verdict == "equivalent"
+    off = compare(*sides, registry(_prints()), switched_off=frozenset({"comments"}))
+    assert off.verdict == "changed"
+
+
+def test_code_that_reads_alike_and_has_other_bits_is_changed() -> None:
+    def summarize(artifact: Artifact, context: Context) -> Summary:
+        return Summary(
+            facts=(Fact(id="one.print", value=artifact.read().hex()),),
+            coverage=Coverage(understood=1, total=1),
+        )
+
+    made = msgspec.structs.replace(_prints(), summarize=summarize)
+    report = compare([bundle(one="add x")], [bundle(one="add x\n")], registry(made))
+    (kernel,) = report.kernels
+    assert (kernel.status, kernel.machine_code) == ("changed", "changed")
+    assert "one.unexplained" in {change.fact for change in kernel.changes}
+
+
+def test_files_of_different_stages_are_said_to_share_nothing() -> None:
+    report = compare([bundle(one="add x", layout="file")], [bundle(two="add x", layout="file")])
+    (issue,) = report.kernels[0].issues
+    assert (report.verdict, issue.code) == ("incomplete", "no-common-stage")
+    assert "before is ONE, after is TWO" in issue.message
+
+
+def test_an_option_that_a_stage_folds_is_not_the_cause() -> None:
+    made = stage("zero")
+    spec = FactSpec(id="zero.options", title="options", kind="record", role="options")
+
+    def summarize(artifact: Artifact, context: Context) -> Summary:
+        text = artifact.read().decode()
+        return Summary(
+            facts=(Fact(id="zero.options", value={"warps": text}),), coverage=Coverage(understood=1, total=1)
+        )
+
+    made = msgspec.structs.replace(made, facts=(spec,), summarize=summarize, pipeline=False)
+    using = registry(made, stage("one", after=("zero",)))
+    causes = []
+    for after in ("# 8", "8"):  # a comment is folded, anything else is not
+        report = compare([bundle(zero="# 4", one="add x")], [bundle(zero=after, one="add y")], using)
+        begins = report.kernels[0].first_divergence
+        assert begins is not None
+        causes.append(begins.cause)
+    assert causes == ["the one passes", "option warps: # 4 -> 8"]
 
 
 def test_the_first_stage_that_differs_is_named_with_the_part_that_writes_it() -> None:

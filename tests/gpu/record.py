@@ -12,10 +12,13 @@ Writes ``OUT/NAME.tar.xz`` for each tree, ``OUT/kernels.json`` (for each kernel 
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import lzma
 import os
 import platform
+import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -24,10 +27,13 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+import tomllib
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SCRIPTS = ("matmul", "autotuned", "model")
 BOTH_WAYS = ("matmul", "autotuned")
+WORK = Path("/tmp/irdiff-record")  # the artifacts hold it: a path that is nobody's
 LIMIT = 360.0
 LARGEST = 16 << 20
 FACTS = (
@@ -69,9 +75,25 @@ class Record:
         (self.out / "record.json").write_text(json.dumps(self.told, indent=1, default=str))
 
 
+def paths(out: Path) -> list[str]:
+    """Where irdiff and its plugins are found; a checkout that is not installed gets entry points of its own."""
+    found = [str(ROOT), str(ROOT / "plugins" / "bundled")]
+    try:
+        importlib.metadata.distribution("irdiff")
+    except importlib.metadata.PackageNotFoundError:
+        points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["irdiff"]
+        info = out / "site" / "irdiff-0.dist-info"
+        info.mkdir(parents=True, exist_ok=True)
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: irdiff\nVersion: 0\n")
+        lines = ["[irdiff]", *(f"{name} = {module}" for name, module in points.items())]
+        (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
+        found.append(str(info.parent))
+    return found
+
+
 def environment() -> dict[str, str]:
-    path = [str(ROOT), str(ROOT / "plugins" / "bundled"), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
+    """That of a process with irdiff: ``main`` put its folders on the path."""
+    return dict(os.environ)
 
 
 def versions() -> dict[str, object]:
@@ -113,14 +135,24 @@ def command(script: str, target: str, tree: Path) -> list[str]:
 
 
 def capture(record: Record, name: str, target: str = "") -> dict[str, object]:
-    tree = record.out / (f"{name}-without-gpu" if target else name)
-    asked = command(str(HERE / "scripts" / f"{name}.py"), target, tree)
+    tree = WORK / (f"{name}-without-gpu" if target else name)
+    asked = command(str(WORK / "scripts" / f"{name}.py"), target, tree)
     limit = max(20.0, min(240.0, record.left() - 60))
-    try:
-        ended = subprocess.run(asked, env=environment(), capture_output=True, text=True, timeout=limit)
-        code, stdout, stderr = ended.returncode, ended.stdout, ended.stderr
-    except subprocess.TimeoutExpired as error:
-        code, stdout, stderr = None, str(error.stdout or ""), str(error.stderr or "")
+    log = record.out / f"{tree.name}.log"
+    with log.open("w") as file, (record.out / f"{tree.name}.stdout").open("w+") as out:
+        process = subprocess.Popen(asked, env=environment(), stdout=out, stderr=file, start_new_session=True)
+        try:
+            code = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            code = None
+            process.terminate()  # ends the program, and irdiff keeps what it compiled
+            try:
+                process.wait(60)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        out.seek(0)
+        stdout, stderr = out.read(), log.read_text(errors="replace")
     entries = len(list(tree.glob("*/irdiff.json")))
     shown = [part.replace(str(ROOT) + os.sep, "").replace(str(record.out), "OUT") for part in asked[1:]]
     told = {
@@ -148,18 +180,18 @@ def read(record: Record, trees: list[str]) -> dict[str, object]:
         stages = {stage.id for stage in run.registry.stages if stage.machine_code or not stage.pipeline}
         roles = {fact: spec.role for fact, spec in run.registry.facts.items() if spec.role in ROLES}
         for tree in trees:
-            if not (record.out / tree).is_dir():
+            if not any((WORK / tree).glob("*/irdiff.json")):
                 continue
             bundles = [
                 msgspec.structs.replace(
                     bundle,
                     artifacts={name: each for name, each in bundle.artifacts.items() if name in stages},
                 )
-                for bundle in run.load(str(record.out / tree)).bundles
+                for bundle in run.load(str(WORK / tree)).bundles
             ]
             for kernel in run.reader(canonical=False).read(bundles):
                 entry = kernel.bundle.entry
-                data = (record.out / tree / entry / "irdiff.json").read_bytes()
+                data = (WORK / tree / entry / "irdiff.json").read_bytes()
                 noted = msgspec.json.decode(data, type=RunEntry)
                 facts = {fact.id: fact.value for fact in kernel.facts() if not fact.scope}
                 plain = json.loads(data)
@@ -193,9 +225,9 @@ def both_ways(record: Record) -> dict[str, object]:
         made: dict[str, dict[str, object]] = {}
         for row in rows:
             if row["tree"] in (name, f"{name}-without-gpu"):
-                asked = json.dumps(
-                    [row.get("kernel"), row.get("signature"), row.get("constexprs"), row["entry"]]
-                )
+                config = (row.get("autotune") or {}).get("config")
+                names = ("kernel", "target", "signature", "constexprs", "attributes")
+                asked = json.dumps([*(row.get(each) for each in names), config], sort_keys=True)
                 made.setdefault(asked, {})[row["tree"]] = row["facts"].get("sass.fingerprint")
         pairs = [each for each in made.values() if len(each) == 2]
         told[name] = {
@@ -207,8 +239,8 @@ def both_ways(record: Record) -> dict[str, object]:
 
 
 def pack(record: Record, tree: str) -> dict[str, object]:
-    folder, archive = record.out / tree, record.out / f"{tree}.tar.xz"
-    if not folder.is_dir():
+    folder, archive = WORK / tree, record.out / f"{tree}.tar.xz"
+    if not any(folder.glob("*/irdiff.json")):
         raise FileNotFoundError(tree)
 
     def nobody(member: tarfile.TarInfo) -> tarfile.TarInfo:
@@ -230,7 +262,11 @@ def pack(record: Record, tree: str) -> dict[str, object]:
 def main(out: Path) -> int:
     out = out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    sys.path[:0] = [str(ROOT), str(ROOT / "plugins" / "bundled")]
+    found = paths(out)
+    sys.path[:0] = found
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [*found, os.environ.get("PYTHONPATH", "")]))
+    shutil.rmtree(WORK, ignore_errors=True)
+    shutil.copytree(HERE / "scripts", WORK / "scripts")
     record = Record(out)
     trees = [*SCRIPTS, *(f"{name}-without-gpu" for name in BOTH_WAYS)]
     record.step("versions", versions)

@@ -69,6 +69,7 @@ def test_resources_give_occupancy_and_its_limit() -> None:
     assert facts["kernel.ctas_per_sm"] == 8
     assert facts["kernel.occupancy"] == 50.0
     assert facts["kernel.occupancy_limiter"] == "registers"
+    assert facts["kernel.next_step"] == {"registers": 2}
     assert facts["kernel.shared_total"] == 16384
     assert facts["kernel.shared_limit_share"] == 7.05
     assert facts["kernel.code"] == "f00d"
@@ -77,16 +78,30 @@ def test_resources_give_occupancy_and_its_limit() -> None:
 @pytest.mark.parametrize(
     ("missing", "lost"),
     [
-        ("meta.num_warps", {"ctas_per_sm", "occupancy", "occupancy_limiter"}),
-        ("sass.registers", {"ctas_per_sm", "occupancy", "occupancy_limiter"}),
-        ("sass.named_barriers", {"ctas_per_sm", "occupancy", "occupancy_limiter"}),
+        ("meta.num_warps", {"ctas_per_sm", "occupancy", "occupancy_limiter", "next_step"}),
+        ("sass.registers", {"ctas_per_sm", "occupancy", "occupancy_limiter", "next_step"}),
+        ("sass.named_barriers", {"ctas_per_sm", "occupancy", "occupancy_limiter", "next_step"}),
         (
             "meta.shared",
-            {"ctas_per_sm", "occupancy", "occupancy_limiter", "shared_total", "shared_limit_share"},
+            {
+                "ctas_per_sm",
+                "occupancy",
+                "occupancy_limiter",
+                "next_step",
+                "shared_total",
+                "shared_limit_share",
+            },
         ),
         (
             "sass.static_shared",
-            {"ctas_per_sm", "occupancy", "occupancy_limiter", "shared_total", "shared_limit_share"},
+            {
+                "ctas_per_sm",
+                "occupancy",
+                "occupancy_limiter",
+                "next_step",
+                "shared_total",
+                "shared_limit_share",
+            },
         ),
         ("sass.fingerprint", {"code"}),
     ],

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from irdiff_kernel.occupancy import SMS, occupancy, sm_of, static_without_reserve
+from irdiff_kernel.occupancy import SMS, next_step, occupancy, sm_of, static_without_reserve
 
 PROGRAM = r"""
 #include <stdio.h>
@@ -45,7 +45,7 @@ LIMITS = {
     8: "CTA slots",
     16: "barriers",
 }
-CASES = 4000
+CASES = 5000
 
 
 def header_folder() -> Path:
@@ -123,3 +123,53 @@ def test_the_reserve_in_the_section_is_taken_off_once() -> None:
     assert static_without_reserve(SMS[9, 0], 1536) == 512
     assert static_without_reserve(SMS[9, 0], 0) == 0
     assert static_without_reserve(SMS[8, 0], 512) == 512
+
+
+FIELDS = {"registers": "registers", "shared memory": "dynamic", "barriers": "barriers"}
+
+
+def given_up(case: dict[str, int], step: dict[str, int]) -> dict[str, int]:
+    return {**case, **{FIELDS[name]: case[FIELDS[name]] - amount for name, amount in step.items()}}
+
+
+def test_the_next_step_gives_one_more_cta_and_not_a_unit_of_it_can_be_spared() -> None:
+    chance = random.Random(11)
+    found = 0
+    for _ in range(CASES):
+        sm = SMS[chance.choice(sorted(SMS))]
+        case = {**random_case(chance), "static": 0}
+        now = occupancy(sm, **case)
+        step = next_step(sm, **case)
+        if step is None:
+            continue
+        found += 1
+        assert step.keys() == set(now.limits)
+        assert all(amount > 0 for amount in step.values()), (case, step)
+        assert occupancy(sm, **given_up(case, step)).ctas >= now.ctas + 1, (case, step)
+        for name in step:
+            less = {**step, name: step[name] - 1}
+            assert occupancy(sm, **given_up(case, less)).ctas == now.ctas, (case, step, name)
+    assert found > CASES // 5
+
+
+def test_there_is_no_next_step_where_something_else_is_the_limit() -> None:
+    """Warps and CTA slots cannot be given up by a kernel that keeps its shape."""
+    chance = random.Random(12)
+    limits = set()
+    for _ in range(CASES):
+        sm = SMS[chance.choice(sorted(SMS))]
+        case = {**random_case(chance), "static": 0}
+        if next_step(sm, **case) is None:
+            limits.add(occupancy(sm, **case).limits)
+    assert {("warps",), ("CTA slots",)} <= limits
+    for limit in limits:
+        # a register file that even one register per thread overflows is the one other reason
+        assert {"warps", "CTA slots"} & set(limit) or limit == ("registers",) or "shared memory" in limit
+
+
+def test_two_registers_fewer_give_one_cta_more() -> None:
+    """The reference matmul with 8 warps and 3 stages on sm_90: 42 registers, 5 CTAs."""
+    case = {"warps": 8, "registers": 42, "static": 0, "dynamic": 24576, "barriers": 1}
+    assert occupancy(SMS[9, 0], **case).ctas == 5
+    assert next_step(SMS[9, 0], **case) == {"registers": 2}
+    assert occupancy(SMS[9, 0], **{**case, "registers": 40}).ctas == 6

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from command import irdiff
 from corpus import ROOT
 

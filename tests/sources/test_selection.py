@@ -50,6 +50,12 @@ def test_an_exact_name_wins_over_hashes_and_globs(tree):
     assert names(f"{tree}::{BASE32[:6]}") == [BASE32[:6]]
 
 
+def test_a_hash_that_is_too_short_is_said_to_be_one(tree):
+    with pytest.raises(InputError) as caught:
+        names(f"{tree}::{BASE32[:3]}")
+    assert "4 characters" in caught.value.hint
+
+
 def test_fewer_than_four_characters_are_no_hash(tree):
     with pytest.raises(InputError):
         names(f"{tree}::{BASE32[:3]}")

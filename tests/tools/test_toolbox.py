@@ -77,6 +77,12 @@ def test_a_file_found_in_two_ways_counts_once(tmp_path: Path) -> None:
     assert [tool.origin for tool in found] == ["IRDIFF_ANSWER"]
 
 
+def test_a_folder_on_the_path_that_cannot_be_looked_at_hides_no_other(tmp_path: Path) -> None:
+    good = program(tmp_path / "good" / "answer")
+    box = toolbox({"PATH": os.pathsep.join([str(tmp_path / ("x" * 300)), str(good.parent)])})
+    assert [tool.path for tool in box.find("answer")] == [str(good)]
+
+
 def test_each_copy_is_asked_for_its_version_once(tmp_path: Path) -> None:
     copy = program(tmp_path / "answer")
     box = toolbox({"PATH": str(tmp_path)})

@@ -15,7 +15,7 @@ from typing import Any
 
 from .autotuning import watch_autotuner, watch_inductor
 from .compiler import watch_compiler
-from .imports import AfterImport, both
+from .imports import Imports, both
 from .recorder import Recorder
 
 INTERPRETED = ("1", "true", "on", "yes", "y")
@@ -23,10 +23,15 @@ INTERPRETED = ("1", "true", "on", "yes", "y")
 
 
 def start(folder: str) -> None:
-    """Begin: hooks that run right after the modules of interest are imported."""
+    """Begin: hooks that run around the code of the modules of interest."""
     recorder = Recorder(folder)
+
+    def refuse() -> None:
+        refuse_interpreter(recorder)
+
+    # The second is imported by each kernel that is to be interpreted.
+    before = {"triton": refuse, "triton.runtime.interpreter": refuse}
     hooks: dict[str, Callable[[Any], None]] = {
-        "triton": lambda module: refuse_interpreter(recorder),
         "triton.compiler.compiler": lambda module: watch_compiler(recorder, module),
         "triton.runtime.autotuner": lambda module: watch_autotuner(recorder, module),
         "torch._inductor.runtime.triton_heuristics": lambda module: watch_inductor(recorder, module),
@@ -37,7 +42,7 @@ def start(folder: str) -> None:
         more = stand_in.hooks(recorder)
         # Those of the stand-in first: the recorder wraps what it finds.
         hooks = {name: both(more.get(name), hooks.get(name)) for name in {**hooks, **more}}
-    sys.meta_path.insert(0, AfterImport(recorder, hooks))
+    sys.meta_path.insert(0, Imports(recorder, before, hooks))
 
 
 def refuse_interpreter(recorder: Recorder) -> None:

@@ -57,11 +57,10 @@ def note_bench(recorder: Recorder, tuner: Any, named: dict[str, Any], hashes: li
         told["session"], told["mark"] = session, mark
     session["seen"].add(id(config))
     took = None if recorder.settings.get("target") else middle(timing)  # without a GPU nothing was measured
-    # No hash: it was compiled before, for another key.
-    session["configs"].append(
-        {"config": plain(config.all_kwargs()), "milliseconds": took, "hashes": hashes or list(known)}
-    )
-    kernel = getattr(getattr(tuner, "base_fn", tuner.fn), "__name__", "?")
+    if not hashes and len(known) == 1:  # compiled before, for another key; of several it could be any
+        hashes = list(known)
+    session["configs"].append({"config": plain(config.all_kwargs()), "milliseconds": took, "hashes": hashes})
+    kernel = getattr(getattr(tuner, "base_fn", None), "__name__", "?")
     recorder.tell("autotune", name=session["name"], kernel=kernel, key=key, configs=session["configs"])
 
 

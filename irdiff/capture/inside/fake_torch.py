@@ -1,4 +1,4 @@
-# ruff: noqa: C901, PTH118, PTH120
+# ruff: noqa: PTH118, PTH120
 """torch without a GPU: tensors of the device are fake (shapes, types, strides, no values), those of the CPU are real.
 
 Built on ``FakeTensorMode``, with what a build for the CPU lacks filled in. Tried with torch 2.13.
@@ -9,8 +9,10 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import importlib
 import os
 import threading
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,20 +21,39 @@ from .pretended import Stand, refuse
 
 GUARD_REGISTRY = "_ZN3c104impl26device_guard_impl_registryE"  # c10/core/impl/DeviceGuardImplInterface.h
 CUDA, META = 1, 14  # c10/core/DeviceType.h
+NO_COMPILER = "makes kernels for a GPU that is there, and there is none"
 POINTER = 1 << 44  # a multiple of 512, as torch's allocator gives it on a GPU
 
 
 def replace_torch(stand: Stand, torch: Any) -> None:
     """Tensors of the device are fake, functions of ``torch.cuda`` answer for one device, Inductor is refused."""
-    from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode  # type: ignore[import-not-found]  # the user's
-    from torch.overrides import TorchFunctionMode  # type: ignore[import-not-found]
-    from torch.utils._device import DeviceContext  # type: ignore[import-not-found]
-    from torch.utils._pytree import tree_map_only  # type: ignore[import-not-found]
-
     device = torch.device("cuda", 0)
+
+    def numbered(value: Any) -> Any:
+        """``cuda`` as ``cuda:0``: asking for the current device is what a build for the CPU cannot do."""
+        if isinstance(value, str):
+            return device if value == "cuda" else value
+        here = isinstance(value, torch.device) and value.type == "cuda" and value.index is None
+        return device if here else value
+
+    modes = (shapes(torch), numbering(torch, numbered))
+    replace_makers(torch, numbered)
+    without_guard(torch)
+    replace_cuda(stand, torch)
+    replace_methods(torch, device)
+    if stand.backend == "hip":
+        torch.version.hip = torch.version.hip or "0.0"
+    for mode in modes:
+        mode.__enter__()
+
+
+def shapes(torch: Any) -> Any:
+    """The mode in which tensors of the device are fake."""
+    module: Any = importlib.import_module("torch._subclasses.fake_tensor")
+    tree_map_only = importlib.import_module("torch.utils._pytree").tree_map_only
     depth = threading.local()
 
-    class Shapes(FakeTensorMode):  # type: ignore[misc]  # its base is not known here
+    class Shapes(module.FakeTensorMode):  # type: ignore[misc]  # its base is not known here
         """Fakes what touches the device, and all that is computed on the way; everything else is real."""
 
         avoid_device_init = True  # what torch does where no GPU is, whatever torch.cuda says from now on
@@ -41,7 +62,7 @@ def replace_torch(stand: Stand, torch: Any) -> None:
             named = kwargs or {}
             inside = getattr(depth, "value", 0)
             there = named.get("device") is not None and torch.device(named["device"]).type == "cuda"
-            if not (inside or there or any(issubclass(each, FakeTensor) for each in types)):
+            if not (inside or there or any(issubclass(each, module.FakeTensor) for each in types)):
                 return func(*args, **named)
             depth.value = inside + 1
             try:
@@ -53,24 +74,35 @@ def replace_torch(stand: Stand, torch: Any) -> None:
 
         def faked(self, tensor: Any) -> Any:
             """A real tensor that goes to the device."""
-            return tensor if isinstance(tensor, FakeTensor) else self.from_tensor(tensor)
+            return tensor if isinstance(tensor, module.FakeTensor) else self.from_tensor(tensor)
 
-    class Numbered(TorchFunctionMode):  # type: ignore[misc]  # its base is not known here
-        """``cuda`` is ``cuda:0``: asking for the current device is what a build for the CPU cannot do."""
+    return Shapes(allow_non_fake_inputs=True)
+
+
+def numbering(torch: Any, numbered: Callable[[Any], Any]) -> Any:
+    """The mode in which every device that a call names has its number."""
+    module: Any = importlib.import_module("torch.overrides")
+
+    class Numbering(module.TorchFunctionMode):  # type: ignore[misc]  # its base is not known here
+        """Looks at what is named ``device``, at devices anywhere, and at the names that ``Tensor.to`` takes."""
 
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            named = {name: numbered(value) for name, value in (kwargs or {}).items()}
-            return func(*map(numbered, args), **named)
+            named = dict(kwargs or {})
+            if func is torch.device:  # makes the name of a device, and asks for none
+                return func(*args, **named)
+            if "device" in named:
+                named["device"] = numbered(named["device"])
+            names = func is torch.Tensor.to
+            placed = [numbered(each) if names or not isinstance(each, str) else each for each in args]
+            return func(*placed, **named)
 
-    def numbered(value: Any) -> Any:
-        if isinstance(value, str):
-            return device if value == "cuda" else value
-        here = isinstance(value, torch.device) and value.type == "cuda" and value.index is None
-        return device if here else value
+    return Numbering()
+
+
+def replace_makers(torch: Any, numbered: Callable[[Any], Any]) -> None:
+    """``torch.tensor`` and its like make a real tensor first, and then move it where no mode sees it."""
 
     def made(original: Any) -> Any:
-        """``torch.tensor`` and its like make a real tensor first, and then move it where no mode sees it."""
-
         @functools.wraps(original)
         def make(*arguments: Any, device: Any = None, requires_grad: bool = False, **named: Any) -> Any:
             where = numbered(torch.get_default_device() if device is None else device)
@@ -84,24 +116,22 @@ def replace_torch(stand: Stand, torch: Any) -> None:
 
     for name in ("tensor", "as_tensor", "asarray"):
         setattr(torch, name, made(getattr(torch, name)))
+    contexts: Any = importlib.import_module("torch.utils._device").DeviceContext
+    begin = contexts.__init__
+    contexts.__init__ = lambda self, which: begin(self, numbered(which))
+
+
+def replace_methods(torch: Any, device: Any) -> None:
+    """Methods of tensors and modules that want an address, values or the compiler."""
+    fake: Any = importlib.import_module("torch._subclasses.fake_tensor").FakeTensor
+    fake.data_ptr = lambda self: POINTER + self.storage_offset() * self.element_size()
+    for name in ("numpy", "__array__", "__dlpack__"):
+        setattr(fake, name, refuse(f"Tensor.{name}()", "needs the values of a tensor"))
+    torch.Tensor.cuda = lambda self, *rest, **named: self.to(device)
     # Modules move by swapping tensors, which torch refuses where weak references are left, as fake tensors have them.
     torch.utils.weakref = SimpleNamespace(getweakrefs=lambda tensor: [])
-    begin = DeviceContext.__init__
-    DeviceContext.__init__ = lambda self, which: begin(self, numbered(which))
-    without_guard(torch)
-    replace_cuda(stand, torch)
-    FakeTensor.data_ptr = lambda self: POINTER + self.storage_offset() * self.element_size()
-    for name in ("numpy", "__array__", "__dlpack__"):
-        setattr(FakeTensor, name, refuse(f"Tensor.{name}()", "needs the values of a tensor"))
-    torch.Tensor.cuda = lambda self, *rest, **named: self.to(device)
     torch.compile = functools.partial(refuse_inductor, torch.nn.Module)
-    torch.nn.Module.compile = refuse(
-        "torch.compile", "makes kernels for a GPU that is there, and there is none"
-    )
-    if stand.backend == "hip":
-        torch.version.hip = torch.version.hip or "0.0"
-    Shapes(allow_non_fake_inputs=True).__enter__()
-    Numbered().__enter__()
+    torch.nn.Module.compile = refuse("torch.compile", NO_COMPILER)
 
 
 def without_guard(torch: Any) -> None:
@@ -119,7 +149,7 @@ def without_guard(torch: Any) -> None:
 
 def refuse_inductor(module_class: Any, model: Any = None, *rest: Any, **named: Any) -> Any:
     """``torch.compile``: a function is refused when it is called, a module at once."""
-    refused = refuse("torch.compile", "makes kernels for a GPU that is there, and there is none")
+    refused = refuse("torch.compile", NO_COMPILER)
     if model is None:
         return functools.partial(refuse_inductor, module_class)
     return refused() if isinstance(model, module_class) else refused

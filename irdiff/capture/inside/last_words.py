@@ -71,7 +71,5 @@ def needed(error: BaseException | None) -> str | None:
 def foreign(path: str) -> bool:
     """Whether a file is not the user's own: an installed package, Python's library, this file."""
     here = os.path.dirname(os.path.abspath(__file__))
-    parts = path.replace(os.sep, "/")
-    return (
-        path.startswith(here) or "/site-packages/" in parts or "/lib/python3" in parts or path.startswith("<")
-    )
+    installed = any(part in path.replace(os.sep, "/") for part in ("/site-packages/", "/lib/python3"))
+    return installed or path.startswith((here, "<"))

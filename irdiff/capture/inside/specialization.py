@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import os
+import re
 import sys
 from typing import Any
 
@@ -128,4 +129,6 @@ def plain(thing: Any) -> Any:
         return plain(thing.value)
     if kind in ("JITFunction", "GluonJITFunction"):
         return {"function": getattr(thing, "__name__", "?")}
-    return {"repr": repr(thing)[:200]}
+    if hasattr(thing, "data_ptr"):
+        return {"repr": kind}  # the text of a tensor on a device would wait for it
+    return {"repr": re.sub(r" at 0x[0-9a-f]+", "", repr(thing))[:200]}

@@ -116,6 +116,40 @@ def occupancy(sm: Sm, *, warps: int, registers: int, static: int, dynamic: int, 
     return Occupancy(ctas=ctas, limits=tuple(sorted(name for name, limit in limits.items() if limit == ctas)))
 
 
+def next_step(
+    sm: Sm, *, warps: int, registers: int, static: int, dynamic: int, barriers: int
+) -> dict[str, int] | None:
+    """What a CTA must give up, all of it together, so that one more fits: resource to amount.
+
+    ``registers`` per thread, ``shared memory`` in bytes, ``barriers``. None where the number of warps or of CTA
+    slots is the limit, or a resource could be given up whole and it would not be enough.
+    """
+    found = occupancy(sm, warps=warps, registers=registers, static=static, dynamic=dynamic, barriers=barriers)
+    wanted = found.ctas + 1
+    most = {
+        "registers": max(
+            (count for count in range(registers) if _by_registers(warps, count) >= wanted), default=None
+        ),
+        "shared memory": _most_shared(sm, wanted),
+        "barriers": sm.ctas * sm.barriers_per_cta_slot // wanted,
+    }
+    has = {"registers": registers, "shared memory": static + dynamic, "barriers": barriers}
+    step: dict[str, int] = {}
+    for name in found.limits:
+        enough = most.get(name)
+        if enough is None or (name == "registers" and not enough):
+            return None
+        step[name] = has[name] - enough
+    return step
+
+
+def _most_shared(sm: Sm, ctas: int) -> int | None:
+    """Bytes one CTA may use, without the reserve, so that ``ctas`` of them fit."""
+    each = sm.shared // ctas // sm.shared_granularity * sm.shared_granularity
+    most = min(each, sm.shared_per_cta + sm.reserve) - sm.reserve
+    return most if most >= 0 else None
+
+
 def static_without_reserve(sm: Sm, section: int) -> int:
     """Bytes of static shared memory a kernel declares, from the size of its ``.nv.shared`` section."""
     return max(section - sm.reserve, 0) if sm.hopper_on else section

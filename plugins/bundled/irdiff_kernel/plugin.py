@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from irdiff.api import DerivedSpec, Fact, FactSpec, FactView, hookimpl
 from irdiff_kernel.mma_class import RANKS, mma_class
-from irdiff_kernel.occupancy import WARP, occupancy, sm_of, static_without_reserve
+from irdiff_kernel.occupancy import WARP, next_step, occupancy, sm_of, static_without_reserve
 from irdiff_kernel.tensor import tensor_work
 
 irdiff_api_version = 1
@@ -45,6 +45,18 @@ FACTS = (
         kind="token",
         group="occupancy",
         doc=f"Every resource that keeps one more CTA from fitting. Source: {_HEADER}.",
+    ),
+    FactSpec(
+        id="kernel.next_step",
+        title="what one more CTA would need",
+        kind="record",
+        comparable_when=("target.arch",),
+        group="occupancy",
+        doc=(
+            "What a CTA must give up, all of it together, so that one more fits on a multiprocessor: `registers` per "
+            "thread, `shared memory` in bytes, `barriers`. Not there where the number of warps or of CTA slots is the "
+            f"limit. Source: {_HEADER}."
+        ),
     ),
     FactSpec(
         id="kernel.shared_total",
@@ -152,17 +164,20 @@ def _occupancy(view: FactView) -> Iterator[Fact]:
     barriers = _number(view, "sass.named_barriers")
     if sm is None or not warps or registers is None or static is None or dynamic is None or barriers is None:
         return
-    found = occupancy(
-        sm,
-        warps=warps,
-        registers=registers,
-        static=static_without_reserve(sm, static),
-        dynamic=dynamic,
-        barriers=barriers,
-    )
+    needs = {
+        "warps": warps,
+        "registers": registers,
+        "static": static_without_reserve(sm, static),
+        "dynamic": dynamic,
+        "barriers": barriers,
+    }
+    found = occupancy(sm, **needs)
     yield Fact(id="kernel.ctas_per_sm", value=found.ctas)
     yield Fact(id="kernel.occupancy", value=round(100 * found.ctas * warps * WARP / sm.threads, 2))
     yield Fact(id="kernel.occupancy_limiter", value=", ".join(found.limits))
+    step = next_step(sm, **needs)
+    if step is not None:
+        yield Fact(id="kernel.next_step", value={name: step[name] for name in sorted(step)})
 
 
 def _shared(view: FactView) -> Iterator[Fact]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from irdiff_layouts.linear import LayoutError, LinearLayout, unflattened
+from irdiff_layouts.linear import LayoutError, LinearLayout, flattened, unflattened
 
 _REPEATED = "register"
 
@@ -77,14 +77,16 @@ def indices(layout: LinearLayout, into: LinearLayout) -> dict[str, tuple[int, ..
     """Composition of a layout with the inverse of another: where ``into`` has what ``layout`` has.
 
     For each input of ``layout`` and each of its bits an index of ``into`` (all its inputs in one number, the first
-    in the lowest bits). Raises LayoutError where the two are of different shapes or ``into`` lacks an element.
+    in the lowest bits). ``layout`` may be of a corner of ``into``. Raises LayoutError where ``into`` lacks an element.
     """
-    if layout.sizes != into.sizes:
+    if len(layout.sizes) != len(into.sizes) or any(
+        size > whole for size, whole in zip(layout.sizes, into.sizes, strict=True)
+    ):
         raise LayoutError(f"layouts over {layout.sizes} and {into.sizes}")
     rows = reduced(positions(into))
     found: dict[str, tuple[int, ...]] = {}
-    for name, _ in layout.inputs:
-        solved = [solve(rows, value) for value in layout.flat(name)]
+    for name, bases in layout.inputs:
+        solved = [solve(rows, flattened(basis, into.sizes)) for basis in bases]
         known = tuple(value for value in solved if value is not None)
         if len(known) != len(solved):
             raise LayoutError("an element of one layout is not in the other")

@@ -87,8 +87,18 @@ def wmma_operand(layout: Layout, parent: Layout, shape: Sequence[int]) -> Linear
     order = operand_order(operand, rank)
     halves = zeros(LANE, 2, rank) if _version(parent) == 1 else identity(LANE, 2, order[0], rank)
     tile = (
-        nothing(rank) * identity(REGISTER, width, order[0], rank) * identity(LANE, 16, order[1], rank) * halves
+        nothing(rank)
+        * identity(REGISTER, width, order[0], rank)
+        * identity(LANE, 16, order[1], rank)
+        * halves
     )
+    deep = (
+        parent.numbers("instrShape")[2:]
+        if "ctaLayout" in parent.fields and "instrShape" in parent.fields
+        else ()
+    )
+    if deep and deep[0] > tile.sizes[order[0]]:  # Triton 3.7 and newer fill all of K of one instruction
+        tile = tile * identity(REGISTER, deep[0] // tile.sizes[order[0]], order[0], rank)
     return _spread(tile, parent, shape, order, without=order[0])
 
 
@@ -131,7 +141,9 @@ def _spread(
     tiles = [
         1 if dim == without else count
         for dim, count in enumerate(
-            checked_box(layout.numbers("tilesPerWarp") if "tilesPerWarp" in layout.fields else (1,) * rank, rank)
+            checked_box(
+                layout.numbers("tilesPerWarp") if "tilesPerWarp" in layout.fields else (1,) * rank, rank
+            )
         )
     ]
     registers = list(tile.bases(REGISTER))
@@ -144,7 +156,8 @@ def _spread(
         registers += [_along(dim, beyond << bit, rank) for bit in range(bits(sizes[dim] // beyond))]
     steps = broadcast_box(WARP, layout.numbers("warpsPerCTA"), matrix_order(rank), without)
     walked = tuple(
-        tuple(value * tile.sizes[dim] * tiles[dim] for dim, value in enumerate(basis)) for basis in steps.bases(WARP)
+        tuple(value * tile.sizes[dim] * tiles[dim] for dim, value in enumerate(basis))
+        for basis in steps.bases(WARP)
     )
     spread = LinearLayout(
         ((REGISTER, tuple(registers)), (LANE, tile.bases(LANE)), (WARP, walked)), tuple(sizes)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from irdiff_layouts.linear import LayoutError
 
-_TOKEN = re.compile(r"\s*(#?[A-Za-z_][\w.]*|-?\d+|:\+|[\[\]{}<>,=])")
+_TOKEN = re.compile(r"\s*(#?[A-Za-z_][\w.]*|-?\d+|:\+|[\[\]{}<>,=])", re.ASCII)
 _DEEPEST = 24
 _LONGEST = 20_000
 
@@ -110,25 +110,25 @@ class _Reader:
     def value(self, depth: int) -> Value:
         if depth > _DEEPEST:
             raise LayoutError("layouts inside layouts, too deep")
-        token = self.take()
-        if token == "[":
+        word = self.take()
+        if word == "[":
             return self.list(depth)
-        if token == "{":
+        if word == "{":
             return self.dictionary(depth)
-        if token.startswith("#"):
-            return self.layout(token, depth)
-        if token.lstrip("-").isdigit():
-            return self.integer(token)
-        if token in ("true", "false"):
-            return token == "true"
-        if token[0].isalpha():
-            return token
-        raise LayoutError(f"{token} where a value was expected")
+        if word.startswith("#"):
+            return self.layout(word, depth)
+        if word.lstrip("-").isdigit():
+            return self.integer(word)
+        if word in ("true", "false"):
+            return word == "true"
+        if word[0].isalpha():
+            return word
+        raise LayoutError(f"{word} where a value was expected")
 
-    def integer(self, token: str) -> int:
-        if len(token) > 18:
+    def integer(self, word: str) -> int:
+        if len(word) > 18:
             raise LayoutError("a number larger than any")
-        return int(token)
+        return int(word)
 
     def list(self, depth: int) -> Value:
         found: list[Value] = []

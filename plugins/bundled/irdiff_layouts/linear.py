@@ -53,23 +53,22 @@ class LinearLayout:
         return tuple(at)
 
     def __mul__(self, other: LinearLayout) -> LinearLayout:
-        """This layout inside, the other one outside: its coordinates are multiplied by this one's sizes."""
+        """The layout inside, the other one outside: its coordinates are multiplied by this one's sizes."""
         if self.rank != other.rank:
             raise LayoutError(f"layouts of rank {self.rank} and {other.rank}")
-        names = dict.fromkeys((*(name for name, _ in self.inputs), *(name for name, _ in other.inputs)))
-        return LinearLayout(
-            tuple(
-                (
-                    name,
-                    self.bases(name)
-                    + tuple(
-                        tuple(value * size for value, size in zip(basis, self.sizes, strict=True))
-                        for basis in other.bases(name)
-                    ),
+        scale, plain = self.sizes, all(size == 1 for size in self.sizes)
+        inputs = dict(self.inputs)
+        for name, bases in other.inputs:
+            outside = (
+                bases
+                if plain
+                else tuple(
+                    tuple([value * size for value, size in zip(basis, scale, strict=True)]) for basis in bases
                 )
-                for name in names
-            ),
-            tuple(size * more for size, more in zip(self.sizes, other.sizes, strict=True)),
+            )
+            inputs[name] = inputs.get(name, ()) + outside
+        return LinearLayout(
+            tuple(inputs.items()), tuple([size * more for size, more in zip(scale, other.sizes, strict=True)])
         )
 
     def grown(self, shape: Sequence[int], order: Sequence[int], name: str) -> LinearLayout:
@@ -88,6 +87,8 @@ class LinearLayout:
 
         Those of the input ``drop`` are left out instead.
         """
+        if all(size <= wanted for size, wanted in zip(self.sizes, shape, strict=True)):
+            return self
         bases = {name: [list(basis) for basis in found] for name, found in self.inputs}
         dropped: set[int] = set()
         for dim, wanted in enumerate(shape):
@@ -112,7 +113,12 @@ class LinearLayout:
                 size //= 2
         return LinearLayout(
             tuple(
-                (name, tuple(tuple(basis) for bit, basis in enumerate(rows) if name != drop or bit not in dropped))
+                (
+                    name,
+                    tuple(
+                        tuple(basis) for bit, basis in enumerate(rows) if name != drop or bit not in dropped
+                    ),
+                )
                 for name, rows in bases.items()
             ),
             tuple(min(size, wanted) for size, wanted in zip(self.sizes, shape, strict=True)),
@@ -122,7 +128,8 @@ class LinearLayout:
         """One dimension taken away."""
         return LinearLayout(
             tuple(
-                (name, tuple((*basis[:dim], *basis[dim + 1 :]) for basis in bases)) for name, bases in self.inputs
+                (name, tuple((*basis[:dim], *basis[dim + 1 :]) for basis in bases))
+                for name, bases in self.inputs
             ),
             (*self.sizes[:dim], *self.sizes[dim + 1 :]),
         )
@@ -131,7 +138,8 @@ class LinearLayout:
         """Dimensions in another order: the new dimension ``i`` is the old ``dims[i]``."""
         return LinearLayout(
             tuple(
-                (name, tuple(tuple(basis[dim] for dim in dims) for basis in bases)) for name, bases in self.inputs
+                (name, tuple(tuple(basis[dim] for dim in dims) for basis in bases))
+                for name, bases in self.inputs
             ),
             tuple(self.sizes[dim] for dim in dims),
         )
@@ -182,10 +190,9 @@ def nothing(rank: int) -> LinearLayout:
 
 def block(name: str, shape: Sequence[int], order: Sequence[int]) -> LinearLayout:
     """An input that walks through a box, along ``order[0]`` first."""
-    layout = LinearLayout(((name, ()),), (1,) * len(shape))
-    for dim in order:
-        layout = layout * identity(name, shape[dim], dim, len(shape))
-    return layout
+    rank = len(shape)
+    bases = tuple(_unit(1 << bit, dim, rank) for dim in order for bit in range(bits(shape[dim])))
+    return LinearLayout(((name, bases),), tuple(shape))
 
 
 def of_bases(inputs: Iterable[tuple[str, Sequence[Sequence[int]]]], rank: int) -> LinearLayout:

@@ -66,7 +66,9 @@ def nvmma(layout: Layout, shape: Sequence[int]) -> LinearLayout:
     if padded:
         box[inner] //= 2
     if not bytes_wide:
-        outwards = (*((0,) if transposed else ()), *range(rank - 1, 0 if transposed else -1, -1))
+        if transposed:  # Triton 3.6 does not transpose it, 3.9 does
+            raise LayoutError("transposed without a swizzle: releases differ")
+        outwards = tuple(range(rank))[::-1]
         return fitted(block(OFFSET, box, outwards), cluster, shape, outwards, OFFSET)
     if rank < 2:
         raise LayoutError("a swizzled vector")
@@ -92,7 +94,9 @@ def _core(bytes_wide: int, bit_width: int, *, padded: bool) -> LinearLayout:
     if padded:  # 8 elements, then as many that are not there
         columns = [column // 16 * 8 + column % 8 for column in columns]
         chunks = [chunk // 16 * 8 + chunk % 8 for chunk in chunks]
-    bases = [(0, column) for column in columns] + [(row, chunk) for row, chunk in zip((1, 2, 4), chunks, strict=True)]
+    bases = [(0, column) for column in columns] + [
+        (row, chunk) for row, chunk in zip((1, 2, 4), chunks, strict=True)
+    ]
     return LinearLayout(((OFFSET, tuple(bases)),), (8, 8 * bytes_wide // bit_width // (2 if padded else 1)))
 
 

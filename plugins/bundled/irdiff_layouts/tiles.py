@@ -60,7 +60,11 @@ def shared_by(cluster: LinearLayout, dim: int) -> LinearLayout:
 
 
 def fitted(
-    tile: LinearLayout, cluster: LinearLayout, shape: Sequence[int], order: Sequence[int], grows: str = REGISTER
+    tile: LinearLayout,
+    cluster: LinearLayout,
+    shape: Sequence[int],
+    order: Sequence[int],
+    grows: str = REGISTER,
 ) -> LinearLayout:
     """The tile of one block, repeated or cut to its part of ``shape``, times the blocks."""
     cluster = cluster.shrunk(shape)

@@ -11,8 +11,10 @@ from irdiff_llir.assembly import asm_key, asm_text
 from irdiff_llir.control import blocks_and_loops
 from irdiff_llir.kernel import kernel_fact
 from irdiff_llir.reader import Item, Module, read
+from irdiff_llir.source_lines import source_lines
 from irdiff_llir.specs import TALLIES
 from irdiff_llir.syntax import type_bytes
+from irdiff_llir.trips import TripCounts
 
 MOST_UNKNOWN = 50
 """Lines not understood that are listed."""
@@ -42,16 +44,28 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
     facts = [*kernel_fact(module), _shared_offsets(items), *_facts(whole, "")]
     scopes: list[Scope] = []
     blocks, loops = blocks_and_loops(items)
+    trips = TripCounts(items, blocks, loops) if loops else None
     for loop in loops:
         inside = [
             item for block in sorted(loop.blocks) for item in items[blocks[block].start : blocks[block].end]
         ]
         places = [item[0] for item in inside]
-        scopes.append(Scope(id=loop.id, first=min(places, default=0), last=max(places, default=0)))
+        scopes.append(
+            Scope(
+                id=loop.id,
+                trip_count=trips.of(loop) if trips else None,
+                first=min(places, default=0),
+                last=max(places, default=0),
+            )
+        )
         facts.extend(_facts(_tallies(inside), loop.id))
     coverage = _coverage(module)
     return Summary(
-        facts=tuple(facts), scopes=tuple(scopes), coverage=coverage, issues=tuple(_issues(module, coverage))
+        facts=tuple(facts),
+        scopes=tuple(scopes),
+        coverage=coverage,
+        issues=tuple(_issues(module, coverage)),
+        source_lines=source_lines(module),
     )
 
 

@@ -8,6 +8,7 @@ from irdiff.api import EntryInfo, Normalization, StageSpec, hookimpl
 from irdiff_llir.canonical import canonical
 from irdiff_llir.facts import summarize
 from irdiff_llir.specs import FACTS
+from irdiff_llir.road import road
 
 irdiff_api_version = 1
 
@@ -86,5 +87,6 @@ def irdiff_stages() -> Iterable[StageSpec]:
             canonical=canonical,
             normalizations=NORMALIZATIONS,
             expected=expected,
+            road=road,
         ),
     )

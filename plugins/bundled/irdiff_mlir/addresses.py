@@ -77,7 +77,8 @@ def specs(stage: str, group: str) -> tuple[FactSpec, ...]:
             kind="sequence",
             group=group,
             doc="For each load, store, atomic operation, asynchronous copy and descriptor access that the kernel "
-            f"reaches, in order: operation, shape and element type, address (`descriptor[coordinates]` for TMA). {_MEANING}",
+            "reaches, in order: operation, shape and element type, address (`descriptor[coordinates]` for TMA). "
+            f"{_MEANING}",
         ),
         FactSpec(
             id=f"{stage}.masks",
@@ -85,9 +86,9 @@ def specs(stage: str, group: str) -> tuple[FactSpec, ...]:
             kind="sequence",
             group=group,
             doc="For each access of `addresses` that can be masked, in the same order: the condition under which an "
-            "element takes part (`all` without a mask), then `other`, the value of those that do not. In a comparison every "
-            "term stands where its sign is plus; `a <= 7` is `a < 8`; joined conditions are sorted and each is there "
-            "once.",
+            "element takes part (`all` without a mask), then `other`, the value of those that do not. In a comparison "
+            "every term stands where its sign is plus; `a <= 7` is `a < 8`; joined conditions are sorted and each is "
+            "there once.",
         ),
     )
 

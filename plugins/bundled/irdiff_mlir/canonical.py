@@ -47,7 +47,9 @@ class _Writer:
         self.lines: list[str] = []
         self.places: list[int] = []
         self.functions: list[tuple[int, int]] = []
-        self.private = functions.private_names(module.operations) if context.normalizes("function-names") else {}
+        self.private = (
+            functions.private_names(module.operations) if context.normalizes("function-names") else {}
+        )
         self.sorted_texts: dict[str, tuple[str, str]] = {}
 
     def write(self) -> Canonical:
@@ -181,16 +183,14 @@ class _Writer:
                 return self.names.find(word) or self._define(word)
             if first == "^":
                 return (self.names.find_own(word) or self._define(word)) if self.rename else word
-            if first == "@":
-                return self._symbol(word)
-            if first == '"' or not self.inline:
-                return word
-            return self.aliases.get(word, word)
+            return self._reference(word)
 
         return _TOKEN.sub(token, text)
 
-    def _symbol(self, word: str) -> str:
-        """``@f0`` for a private function of the file."""
+    def _reference(self, word: str) -> str:
+        """An alias's content, ``@f0`` for a private function of the file, or the word as it is."""
+        if word[0] != "@":
+            return self.aliases.get(word, word) if self.inline and word[0] != '"' else word
         renamed = self.private.get(word[1:].strip('"'))
         if renamed is None:
             return word

@@ -56,6 +56,7 @@ _OLD_SPELLINGS = (
     *TYPES,
     "tensordesc<tensor<",
     ", <tensor<",
+    "#ttg.shared<",
     "gpu.barrier",
     "tt.experimental_descriptor",
     "cacheModifier = ",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import lru_cache
 
 import msgspec
 
@@ -46,6 +47,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     """Performance-tuning and cluster directives after the parameters (PTX ISA 11.4): (name, value)."""
 
 
+@lru_cache(maxsize=16)
 def parse_head(text: str) -> Head | None:
     """A function's head, or None where it is not one."""
     match = _HEAD.match(" ".join(text.split()))
@@ -96,16 +98,17 @@ def shortest_sizes(value: str) -> str:
     return ", ".join(sizes)
 
 
-def registers(text: str) -> Iterator[tuple[str, str, int | None]]:
+@lru_cache(maxsize=256)
+def registers(text: str) -> tuple[tuple[str, str, int | None], ...]:
     """(class, name, how many or None for one plain name) of a ``.reg`` directive; nothing where it is not one."""
     match = _REGISTERS.match(text)
     if match is None:
-        return
+        return ()
     kind = f"v{match[1]}.{match[2]}" if match[1] else match[2]
-    for part in match[3].split(","):
-        found = _REGISTER.match(part.strip())
-        if found is not None:
-            yield kind, found[1], int(found[2]) if found[2] else None
+    parts = [_REGISTER.match(part.strip()) for part in match[3].split(",")]
+    return tuple(
+        (kind, found[1], int(found[2]) if found[2] else None) for found in parts if found is not None
+    )
 
 
 def storage_bytes(texts: Iterable[str]) -> int:
@@ -128,7 +131,7 @@ def is_understood(item: Item) -> bool:
     if word in (".entry", ".func"):
         return parse_head(text or "") is not None
     if word == ".reg":
-        return any(True for _ in registers(text or ""))
+        return bool(registers(text or ""))
     if word in (".local", ".shared", ".global", ".const"):
         return _STORAGE.match(text or "") is not None
     return word.startswith(".")

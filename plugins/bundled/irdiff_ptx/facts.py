@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
@@ -56,13 +57,12 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
         )
         facts.extend(_facts(_tallies(inside), loop.id))
     coverage = _coverage(items, directives, whole["ptx.opcodes"])
-    places = {place for fact in facts for found in fact.evidence.values() for place in found}
     return Summary(
         facts=tuple(facts),
         scopes=tuple(scopes),
         coverage=coverage,
         issues=tuple(_issues(listing, coverage)),
-        source_lines=source_lines(listing, sorted(places)),
+        source_lines=source_lines(listing, [item[0] for item in items]),
     )
 
 
@@ -141,6 +141,7 @@ def _declared(items: list[Item]) -> list[Fact]:
     kinds = sorted(register_counts)
     facts = [
         Fact(id="ptx.header", value=header, evidence=lines),
+        *_target(str(header.get("target", "")), lines.get("target", ())),
         Fact(
             id="ptx.virtual_registers",
             value={kind: register_counts[kind] for kind in kinds},
@@ -158,6 +159,12 @@ def _declared(items: list[Item]) -> list[Fact]:
         texts = tuple(parameter.text for parameter in head.parameters)
         facts.append(Fact(id="ptx.parameters", value=texts, evidence={"": (head_line,)}))
     return facts
+
+
+def _target(directive: str, lines: tuple[int, ...]) -> list[Fact]:
+    """``sm_90a, debug`` is ``cuda:90``: the suffix is a choice of Triton's, not another GPU."""
+    arch = re.match(r"sm_(\d{2,3})", directive)
+    return [Fact(id="ptx.target", value=f"cuda:{arch.group(1)}", evidence={"": lines})] if arch else []
 
 
 def _coverage(items: tuple[Item, ...], directives: list[Item], counted: Tally) -> Coverage:

@@ -7,6 +7,7 @@ where the ISA documents the pair as an instruction of its own (``cp.async``, ``m
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _FIRST_WORDS = (
     # 9.7.1 integer, 9.7.2 extended precision, 9.7.3-9.7.5 floating point
@@ -69,6 +70,7 @@ _ARITHMETIC = frozenset({"fma", "mul", "add", "sub", "mad"})
 _FLOAT = re.compile(r"(?:b?f\d+(?:x2)?|e\dm\d(?:x\d)?|tf32)\Z")
 
 
+@lru_cache(maxsize=4096)
 def is_known(opcode: str) -> bool:
     """Whether the instruction is in the table; its modifiers are kept as written and not judged."""
     words = opcode.split(".", 2)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from irdiff.api import EntryInfo, Normalization, StageSpec, hookimpl
 from irdiff_ptx.canonical import canonical
 from irdiff_ptx.facts import summarize
+from irdiff_ptx.road import road
 from irdiff_ptx.specs import FACTS
 
 irdiff_api_version = 1
@@ -80,5 +81,6 @@ def irdiff_stages() -> Iterable[StageSpec]:
             canonical=canonical,
             normalizations=NORMALIZATIONS,
             expected=expected,
+            road=road,
         ),
     )

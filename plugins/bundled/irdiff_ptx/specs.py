@@ -155,6 +155,14 @@ COUNTED = (
 
 DECLARED = (
     FactSpec(
+        id="ptx.target",
+        title="target",
+        kind="token",
+        role="target",
+        group="header",
+        doc=f"The GPU of `.target` ({_ISA}, 11.1.2), as `cuda:90`. It names the target of a PTX file that lies alone.",
+    ),
+    FactSpec(
         id="ptx.header",
         title="PTX header",
         kind="record",

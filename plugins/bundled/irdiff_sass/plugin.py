@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from irdiff.api import EntryInfo, StageSpec, ToolSpec, hookimpl
 from irdiff_sass.disassembly import TOOL, prepare
+from irdiff_sass.ptxas_stage import PTXAS
+from irdiff_sass.road import road
 from irdiff_sass.specs import FACTS, NORMALIZATIONS
 from irdiff_sass.summary import canonical, lines_of_source, summarize
 
@@ -31,6 +33,7 @@ STAGE = StageSpec(
     needs=(TOOL,),
     prepare=prepare,
     source_lines=lines_of_source,
+    road=road,
 )
 
 NVDISASM = ToolSpec(
@@ -48,8 +51,8 @@ NVDISASM = ToolSpec(
 
 @hookimpl
 def irdiff_stages() -> tuple[StageSpec, ...]:
-    """The stage ``sass``."""
-    return (STAGE,)
+    """The stages ``sass`` and ``ptxas``."""
+    return (STAGE, PTXAS)
 
 
 @hookimpl

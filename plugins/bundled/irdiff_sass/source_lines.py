@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -52,7 +53,7 @@ def source_lines(cubin: Cubin) -> dict[int, str]:
     found: dict[int, str] = {}
     left = REPEATS * sum(len(code.data) for code in cubin.codes) // SIZE
     for (code, start), rows in zip(_starts(cubin, len(sequences)), sequences, strict=False):
-        for row, following in zip(rows, rows[1:], strict=False):
+        for row, following in pairwise(rows):
             first = max(-(-(start + row.offset) // SIZE) * SIZE, 0)
             places = range(first, min(start + following.offset, len(code.data)), SIZE)
             if row.where is None or not places:
@@ -138,7 +139,7 @@ def _unit(
 
 
 def _path(entry: Any, folders: Any) -> str:  # Any: pyelftools' own containers
-    name = entry.name.decode("utf-8", "replace")
+    name: str = entry.name.decode("utf-8", "replace")
     index = entry.dir_index
     if name.startswith("/") or not 0 < index <= len(folders):
         return name

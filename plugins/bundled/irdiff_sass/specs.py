@@ -10,6 +10,14 @@ DECODED = "Needs a disassembler. An access under an always false predicate (`@!P
 
 FACTS = (
     FactSpec(
+        id="sass.target",
+        title="target",
+        kind="token",
+        role="target",
+        group="provenance",
+        doc="The architecture in the ELF header's flags, as `cuda:90`. It names the target of a cubin that lies alone.",
+    ),
+    FactSpec(
         id="sass.registers",
         title="registers per thread",
         kind="quantity",
@@ -43,8 +51,8 @@ FACTS = (
         group="resources",
         place="address",
         doc="Sum of the widths of the STL instructions that the assembler marks as spills (EIATTR_ANNOTATIONS, ptxas "
-        f"12.8 and newer), over all functions. {PTXAS} Before 12.8 an estimate: STL at a constant offset from R1. In a loop: needs a "
-        "disassembler.",
+        f"12.8 and newer), over all functions. {PTXAS} Before 12.8 an estimate: STL at a constant offset from R1. "
+        "In a loop: needs a disassembler.",
     ),
     FactSpec(
         id="sass.spill_load_bytes",

@@ -13,8 +13,8 @@ from irdiff_sass.counting import count_facts, coverage
 from irdiff_sass.cubin import Code, Cubin, Function, read_cubin
 from irdiff_sass.disassembly import prepare
 from irdiff_sass.executed import fingerprint
-from irdiff_sass.live import live_registers
 from irdiff_sass.listing import Listing, Undecoded, read_listing
+from irdiff_sass.live import live_registers
 from irdiff_sass.source_lines import source_lines
 from irdiff_sass.spills import Spills, count_spills
 
@@ -118,6 +118,7 @@ def _resources(cubin: Cubin, spills: Spills, issues: list[Issue]) -> list[Fact]:
     codes = cubin.codes
     own = [code for code in codes if code.role.startswith("entry")] or list(codes)
     facts = [
+        _fact("sass.target", f"cuda:{cubin.sm}", ()),
         _largest("sass.static_shared", [(code.shared, code.shared_place) for code in own]),
         _largest("sass.named_barriers", [(code.barriers, code.barriers_place) for code in own]),
         _fact(

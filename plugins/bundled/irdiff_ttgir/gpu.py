@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from irdiff.api import Fact
-from irdiff_mlir import accesses, attributes, results, types
+from irdiff_mlir import accesses, attributes, types
 from irdiff_mlir.model import Operation
 from irdiff_mlir.program import Operand, Program
 from irdiff_mlir.tallies import Tallies
+from irdiff_ttgir import uses
 
 SYNC_LOADS = "ttgir.sync_loads_in_loop"
 
-_ASYNC_COPIES = frozenset(("ttg.async_copy_global_to_local", "amdg.buffer_load_to_local"))
 _TMA_LOADS = frozenset(("ttng.async_tma_copy_global_to_local", "ttng.async_tma_gather"))
 _WAITS = {
     "ttg.async_wait": ("", "num"),
@@ -66,7 +65,7 @@ def shared_bytes(program: Program) -> list[Fact]:
 
 def _count(program: Program, operation: Operation, tallies: Tallies) -> None:
     name, index = operation.name, operation.index
-    for use, text in _uses(program, operation):
+    for use, text in uses.of(program, operation):
         if layout := types.layout(text):
             tallies.add("ttgir.layout_by_use", f"{use} {layout}", index)
     for operations, tally, describe in _DESCRIBED:
@@ -78,38 +77,15 @@ def _count(program: Program, operation: Operation, tallies: Tallies) -> None:
         tallies.add("ttgir.tma", _tma(program, operation), index)
         if name in _TMA_LOADS:
             tallies.add("ttgir.pipeline_depth", _depth(program, operation, -1), index)
-    elif name in _ASYNC_COPIES:
+    elif name in uses.ASYNC_COPIES:
         tallies.add("ttgir.async_copies", _copy(program, operation), index)
         position = 1 if name == "ttg.async_copy_global_to_local" else -1
         tallies.add("ttgir.pipeline_depth", _depth(program, operation, position), index)
 
 
-def _section(program: Program, operation: Operation) -> str:
-    return program.text(results.type_section(operation))
-
-
-def _uses(program: Program, operation: Operation) -> Iterator[tuple[str, str]]:
-    """(use, type) of what an operation touches."""
-    name = operation.name
-    found = program.types[operation.index]
-    if name in accesses.LOADS or name == "tt.descriptor_load":
-        yield "load", found[0] if found else ""
-    elif name in accesses.STORES:
-        yield "store", types.split(_section(program, operation))[0]
-    elif name in accesses.ATOMICS:
-        yield "atomic", found[0] if found else ""
-    elif name in _ASYNC_COPIES:
-        yield "async copy", types.split(_section(program, operation), "->")[0]
-    elif name in accesses.DOTS and (dot := accesses.dot_types(program, operation)):
-        yield from zip(("dot A", "dot B", "dot result"), dot, strict=True)
-    elif name in ("tt.reduce", "tt.scan"):
-        for text in types.listed(types.split(_section(program, operation), "->")[0]):
-            yield name.partition(".")[2], text
-
-
 def _conversion(program: Program, operation: Operation) -> str:
     """``64x64xf16 #from -> #to``."""
-    sides = types.split(_section(program, operation), "->")
+    sides = types.split(uses.section(program, operation), "->")
     if len(sides) != 2:
         return "?"
     return f"{types.tile(sides[0])} {types.layout(sides[0])} -> {types.layout(sides[1])}"
@@ -123,7 +99,7 @@ def _buffer(program: Program, operation: Operation) -> str:
 
 def _copy(program: Program, operation: Operation) -> str:
     """``64x32xf16, masked, other, contiguity 8``."""
-    section = types.split(_section(program, operation), "->")[0]
+    section = types.split(uses.section(program, operation), "->")[0]
     before = types.split(" " + operation.head, " : ")[0]
     masked = ["masked"] if " mask " in before or "mask=" in before else []
     other = ["other"] if " other " in before else []
@@ -139,7 +115,7 @@ def _copy(program: Program, operation: Operation) -> str:
 def _tma(program: Program, operation: Operation) -> str:
     """``async_tma_copy_global_to_local 64x64xf16``: operation and block in shared memory."""
     kind = operation.name.partition(".")[2]
-    section = _section(program, operation)
+    section = uses.section(program, operation)
     fields = attributes.of(operation.head)
     words = [f"{key} {attributes.plain(value)}" for key, value in sorted(fields.items()) if "." not in key]
     blocks = [
@@ -187,7 +163,7 @@ def _destination(
 def _buffers(program: Program, operation: Operation, allocation: Operation) -> str:
     """First size of the allocation where it has one more than what is copied, else 1."""
     whole = types.shaped((program.types[allocation.index] or ("",))[0])
-    sides = types.split(_section(program, operation), "->")
+    sides = types.split(uses.section(program, operation), "->")
     part = types.shaped(sides[-1])
     if whole is None or part is None:
         return "?"

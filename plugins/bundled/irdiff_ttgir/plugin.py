@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from irdiff.api import Artifact, Context, EntryInfo, StageSpec, Summary, hookimpl
 from irdiff_mlir import program, summary, tile
 from irdiff_mlir.canonical import canonical
 from irdiff_mlir.normalizations import NORMALIZATIONS
+from irdiff_mlir.road import road
 from irdiff_mlir.tallies import Tallies
-from irdiff_ttgir import gpu, module, specs
+from irdiff_ttgir import gpu, layout_specs, layouts, module, specs
 
 irdiff_api_version = 1
 
 
 def _summarize(artifact: Artifact, context: Context) -> Summary:
     resolved = program.resolve(artifact, context)
-    tallies = Tallies(resolved, (*tile.tally_ids("ttgir"), *specs.TALLY_IDS, gpu.SYNC_LOADS))
+    tallies = Tallies(
+        resolved, (*tile.tally_ids("ttgir"), *specs.TALLY_IDS, *layout_specs.TALLY_IDS, gpu.SYNC_LOADS)
+    )
     tile.count("ttgir", resolved, tallies)
     gpu.count(resolved, tallies)
+    notes = layouts.count(resolved, tallies)
     counted = tallies.count(gpu.SYNC_LOADS)
-    return summary.summary(
+    found = summary.summary(
         resolved,
         (
             *module.facts(resolved),
@@ -28,6 +34,7 @@ def _summarize(artifact: Artifact, context: Context) -> Summary:
             *tile.other_facts("ttgir", resolved),
         ),
     )
+    return msgspec.structs.replace(found, issues=(*found.issues, *notes))
 
 
 def _expected(entry: EntryInfo) -> bool:
@@ -42,7 +49,7 @@ def irdiff_stages() -> tuple[StageSpec, ...]:
             id="ttgir",
             title="Triton GPU IR",
             suffixes=(".ttgir",),
-            facts=(*specs.MODULE, *tile.specs("ttgir", "tile program"), *specs.GPU),
+            facts=(*specs.MODULE, *tile.specs("ttgir", "tile program"), *specs.GPU, *layout_specs.LAYOUTS),
             summarize=_summarize,
             canonical=canonical,
             after=("ttir",),
@@ -50,5 +57,6 @@ def irdiff_stages() -> tuple[StageSpec, ...]:
             version_facts=("meta.triton",),
             normalizations=NORMALIZATIONS,
             expected=_expected,
+            road=road,
         ),
     )

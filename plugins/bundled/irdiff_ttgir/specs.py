@@ -52,8 +52,9 @@ GPU = (
         kind="tally",
         unit="operands",
         group="layouts",
-        doc="Layout of what is loaded, stored, updated atomically, copied asynchronously, multiplied (A, B, result) "
-        "and reduced: the use, then the layout.",
+        doc="Layout of what is loaded, stored, updated atomically, copied asynchronously, multiplied (A, B, result), "
+        "reduced, scanned, and moved from or to shared and tensor memory: the use, then the layout. What the layouts "
+        "do is in `ttgir.vector_bytes`, `ttgir.warp_bytes`, `ttgir.reduce_reach` and `ttgir.bank_conflicts`.",
     ),
     FactSpec(
         id="ttgir.convert_layouts",

@@ -7,9 +7,12 @@ from irdiff_mlir import program, summary, tile
 from irdiff_mlir.canonical import canonical
 from irdiff_mlir.normalizations import NORMALIZATIONS
 from irdiff_mlir.tallies import Tallies
+from irdiff_mlir.road import road
 
 irdiff_api_version = 1
 
+_DIALECT = "triton"
+"""What the front end emits is Triton IR as well, before any pass."""
 _FIRST_WITH_SOURCE = (3, 6)
 """Triton release from which a cache entry holds the front end's output."""
 
@@ -51,6 +54,7 @@ def irdiff_stages() -> tuple[StageSpec, ...]:
             canonical=canonical,
             produced_by="front end",
             version_facts=("meta.triton",),
+            dialect=_DIALECT,
             reported_as="ttir",
             normalizations=NORMALIZATIONS,
             expected=_source_expected,
@@ -65,7 +69,9 @@ def irdiff_stages() -> tuple[StageSpec, ...]:
             after=("source",),
             produced_by="TTIR passes",
             version_facts=("meta.triton",),
+            dialect=_DIALECT,
             normalizations=NORMALIZATIONS,
             expected=_ttir_expected,
+            road=road,
         ),
     )
