@@ -46,6 +46,8 @@ def run_compare(
         if stages is not None:
             report = msgspec.structs.replace(report, stages_compared=stages)
         _print(run, report, form, output, everything=everything, unpaired=unpaired)
+    if not report.kernels:
+        return Exit.UNSURE
     return exit_of(report) if exit_code else Exit.OK
 
 

@@ -34,8 +34,12 @@ class ChangeFinder:
         name: str,
         coordinates: tuple[Mapping[str, Value], Mapping[str, Value]],
         source_lines: tuple[Mapping[int, str], Mapping[int, str]] = ({}, {}),
+        damaged: bool = False,
     ) -> tuple[list[Change], dict[str, Value]]:
-        """The changes, and separately the deltas of provenance facts (by fact id)."""
+        """The changes, and separately the deltas of provenance facts (by fact id).
+
+        ``damaged`` says that part of one side was not read: its numbers differ, and no way is better.
+        """
         facts_before = {(fact.id, fact.scope): fact for fact in before}
         facts_after = {(fact.id, fact.scope): fact for fact in after}
         scopes = {scope for _, scope in facts_before} & {scope for _, scope in facts_after}
@@ -49,6 +53,8 @@ class ChangeFinder:
             change = self._one(spec, fact_before, fact_after, name, coordinates)
             if change is None:
                 continue
+            if damaged:
+                change = msgspec.structs.replace(change, effect="incomparable")
             if fact_before is not None and fact_after is not None and spec.place != "byte":
                 where = _source((fact_before, fact_after), change.delta, source_lines)
                 change = msgspec.structs.replace(change, source=where) if where else change

@@ -54,7 +54,7 @@ class Comparer:
                     severity="error",
                     code="nothing-paired",
                     message="no kernel of one side has a counterpart on the other",
-                    hint="select one of each: DIR::KERNEL",
+                    hint="select one of each: DIR::KERNEL, or DIR::HASHPREFIX where a name has several",
                 )
             )
         for kernel in (*pairs.removed, *pairs.added):
@@ -110,6 +110,7 @@ class Comparer:
                 )
                 if stages[name].sameness == "changed"
                 else ({}, {}),
+                damaged=any(issue.severity == "error" for issue in (*old.issues, *new.issues)),
             )
             provenance |= moved
             if stages[name].sameness == "changed":

@@ -212,7 +212,7 @@ class Reader:
             readings=mine,
             missing=missing,
             derived=derived,
-            issues=(*bundle.issues, *issues, *trouble, *disagreements(mine, self._registry.facts)),
+            issues=(*_untold(bundle, mine), *issues, *trouble, *disagreements(mine, self._registry.facts)),
         )
 
     def _located(self, readings: Mapping[tuple[str, str], Reading], artifact: Artifact) -> Reading:
@@ -281,6 +281,14 @@ class Reader:
 
 def _placed(issue: Issue, artifact: Artifact) -> Issue:
     return msgspec.structs.replace(issue, where=issue.where or artifact.location, stage=artifact.stage)
+
+
+def _untold(bundle: Bundle, readings: Mapping[str, Reading]) -> list[Issue]:
+    """What was wrong with the files, but for those of which a stage says it again."""
+    told = {
+        issue.where for reading in readings.values() for issue in reading.issues if issue.severity == "error"
+    }
+    return [issue for issue in bundle.issues if issue.where not in told]
 
 
 def _contents(bundles: Sequence[Bundle]) -> frozenset[tuple[str, str]]:

@@ -66,6 +66,8 @@ def is_headline(change: Change, kernel: KernelReport, report: Report) -> bool:
         return True
     if change.scope != kernel.name and role not in IN_LOOPS:
         return False
+    if spec is not None and spec.exactness == "estimate" and role not in ROLES:
+        return False
     return change.effect in HEADLINE_EFFECTS or role in ROLES
 
 

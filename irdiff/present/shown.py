@@ -8,7 +8,7 @@ from irdiff.model.facts import FactSpec, Value
 from irdiff.model.report import Show, ShownKernel, ShownStage
 from irdiff.present.terminal import Console, grid
 from irdiff.present.view import issue_line
-from irdiff.present.wording import number, plural, printable, value_text
+from irdiff.present.wording import number, plural, printable, selector, value_text
 
 IN_FULL = 3
 """Up to so many kernels are shown in full, more as a table."""
@@ -40,10 +40,12 @@ def write_show(
 
 def _table(kernels: Sequence[ShownKernel], specs: Mapping[str, FactSpec], console: Console) -> None:
     rows = []
+    names = [kernel.name for kernel in kernels]
     for kernel in kernels:
         errors = _errors(kernel)
         cells = [_role(kernel, specs, role) for role, _ in COLUMNS]
-        rows.append([kernel.name, kernel.target or "?", *cells, plural(errors, "error") if errors else ""])
+        name = selector(kernel.name, kernel.path, names)
+        rows.append([name, kernel.target or "?", *cells, plural(errors, "error") if errors else ""])
     header = ["kernel", "target", *(heading for _, heading in COLUMNS), ""]
     grid(rows, console, header=header)
     console.print(

@@ -12,7 +12,7 @@ from irdiff.model.facts import FactSpec
 from irdiff.model.issues import Issue
 from irdiff.model.report import Change, KernelReport, Report
 from irdiff.present.ranking import HEADLINE_EFFECTS, is_fingerprint, is_headline, of_the_last_stage, ranked
-from irdiff.present.wording import ARROW, MAX_KEYS, before_after, joined, plural
+from irdiff.present.wording import ARROW, MAX_KEYS, before_after, joined, plural, selector
 
 MAX_ROWS = 12
 MAX_GROUPS = 12
@@ -121,7 +121,8 @@ def _paragraphs(report: Report, changed: Sequence[KernelReport], *, unpaired: bo
         identical = sum(kernel.status == "identical" for kernel in same)
         paragraphs.append(f"{plural(len(same), 'kernel')} equivalent ({identical:,} identical).")
     if report.removed or report.added:
-        counts = f"{plural(len(report.removed), 'kernel')} only before, {len(report.added):,} only after"
+        sides = (("before", report.removed), ("after", report.added))
+        counts = ", ".join(f"{plural(len(only), 'kernel')} only {side}" for side, only in sides if only)
         paragraphs.append(f"{counts}." if unpaired else f"{counts}: --unpaired lists them.")
         if unpaired:
             paragraphs += [f"only before: {kernel.name}  {kernel.path}" for kernel in report.removed]
@@ -182,15 +183,14 @@ def _kernel_block(group: Sequence[KernelReport], report: Report, *, everything: 
 def _group_block(group: Sequence[KernelReport], report: Report, *, everything: bool) -> Block:
     kernel = group[0]
     block = _kernel_block([kernel], report, everything=everything)
+    name = selector(kernel.name, kernel.path_before, [member.name for member in report.kernels])
     others = f" (and {len(group) - 1:,} more)" if len(group) > 1 else ""
     names = sorted({member.name for member in group}) if everything else []
     listed = f": {', '.join(names)}" if len(names) > 1 else ""
     rows = block.rows if everything else block.rows[:4]
     several = len({member.target for member in report.kernels}) > 1
     target = f"   {kernel.target}" if several and kernel.target else ""
-    title = (
-        f"{plural(len(group), 'kernel')}  {kernel.name}{others}{listed}{target}   {kernel.direction or ''}"
-    )
+    title = f"{plural(len(group), 'kernel')}  {name}{others}{listed}{target}   {kernel.direction or ''}"
     return Block(
         title=title.rstrip(),
         sentence=block.sentence,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import PurePath
+
 from irdiff.model.facts import FactSpec, Scalar, Value
 from irdiff.model.kinds import scalar_text
 from irdiff.model.report import Change
@@ -76,3 +79,8 @@ def value_text(value: Value | None, unit: str = "") -> str:
 def printable(text: str) -> str:
     """Text from an artifact made safe for a terminal: control characters (escape sequences) become ``?``."""
     return "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in text)
+
+
+def selector(name: str, path: str, names: Sequence[str]) -> str:
+    """The name of a kernel, with the beginning of its entry where others are called the same."""
+    return f"{name}::{PurePath(path).name[:8]}" if names.count(name) > 1 else name

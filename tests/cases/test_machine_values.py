@@ -1,4 +1,4 @@
-"""What public reports were about, in the machine stages: the values that were measured, from committed artifacts alone."""
+"""What public reports were about, in the machine stages: measured values, from committed artifacts alone."""
 
 from __future__ import annotations
 

@@ -299,3 +299,10 @@ def test_output_does_not_depend_on_the_hash_seed(form: str) -> None:
             for seed in ("0", "1", "2")
         }
         assert len(made) == 1
+
+
+def test_a_comparison_of_nothing_with_nothing_is_no_success() -> None:
+    tree = corpus.BUNDLES / "triton-3.6.0/sm_90"
+    done = irdiff("compare", f"{tree}::matmul_kernel", f"{tree}::layer_norm_*")
+    assert done.code == Exit.UNSURE
+    assert "DIR::HASHPREFIX" in done.out

@@ -256,3 +256,35 @@ def test_hunks_are_exactly_what_turns_one_sequence_into_the_other(
         place = hunk.before[1]
     assert made + before[place:] == after
     assert (hunks(before, after) == ()) == (before == after)
+
+
+def test_a_side_that_was_not_read_to_its_end_gives_no_direction() -> None:
+    from irdiff.api import Issue
+
+    made = stage("one")
+
+    def cut(artifact: object, context: object) -> object:
+        summary = made.summarize(artifact, context)  # type: ignore[arg-type]
+        if b"CUT" not in artifact.read():  # type: ignore[attr-defined]
+            return summary
+        return msgspec.structs.replace(
+            summary, issues=(Issue(severity="error", code="truncated", message="cut"),)
+        )
+
+    using = registry(msgspec.structs.replace(made, summarize=cut, minimum_coverage=0.0))
+    report = compare([bundle(one="spill x\nspill y")], [bundle(one="spill x\nCUT")], using)
+    assert report.direction == "neutral"
+    assert {change.effect for change in report.kernels[0].changes} == {"incomparable"}
+
+
+def test_a_file_that_cannot_be_read_is_reported_once() -> None:
+    from irdiff.api import Artifact, Issue
+
+    def fail() -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    lost = Artifact(stage="one", suffix=".one", location="entry/kernel.one", read=fail)
+    said = Issue(severity="error", code="unreadable-file", message="cannot be read", where="entry/kernel.one")
+    made = msgspec.structs.replace(bundle(two=""), artifacts={"one": lost}, issues=(said,))
+    (kernel,) = compare([made], [made]).kernels
+    assert [issue.code for issue in kernel.issues if issue.where == "entry/kernel.one"] == ["unreadable-file"]

@@ -80,7 +80,7 @@ def test_what_was_not_compared_is_on_the_screen() -> None:
 def test_unpaired_kernels_are_counted_and_listed_when_asked_for() -> None:
     same = {"one": "add x", "two": "add x"}
     report = compare([bundle("a", **same), bundle("b", **same)], [bundle("a", **same)])
-    assert "1 kernel only before, 0 only after: --unpaired lists them." in render(view(report))
+    assert "1 kernel only before: --unpaired lists them." in render(view(report))
     assert "only before: b" in render(view(report, unpaired=True))
 
 
@@ -107,3 +107,17 @@ def test_a_hostile_kernel_name_is_shown_and_not_interpreted() -> None:
     assert "[bold]k?[31m" in text
     assert "\x1b" not in text
     assert "\r" not in text
+
+
+def test_kernels_of_one_name_are_told_apart_by_their_entries() -> None:
+    before = [
+        bundle("k", target="80", path="a/ABCDEFGHIJ", one="add x", two=""),
+        bundle("k", path="a/KLMNOPQRST", one="add y", two=""),
+    ]
+    after = [
+        bundle("k", target="80", path="b/ABCDEFGHIJ", one="spill x", two=""),
+        bundle("k", path="b/KLMNOPQRST", one="add y\nadd z", two=""),
+    ]
+    text = render(view(compare(before, after)))
+    assert "k::ABCDEFGH" in text
+    assert "k::KLMNOPQR" in text
