@@ -70,7 +70,9 @@ def _kernel(
         facts=facts,
         scopes=dict(sorted(scopes.items(), key=lambda item: _scope_key(item[0]))),
         stages=shown,
-        road=road(kernel, lambda stage_id, reading: lines(reading, kernel.artifact(stage_id))) if lines else {},
+        road=road(kernel, lambda stage_id, reading: lines(reading, kernel.artifact(stage_id)))
+        if lines
+        else {},
         evidence=places,
         issues=kernel.issues,
     )

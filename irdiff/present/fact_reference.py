@@ -30,6 +30,8 @@ def notes(spec: FactSpec) -> tuple[str, ...]:
     words += [f"role {spec.role}"] if spec.role else []
     words += ["estimate"] if spec.exactness == "estimate" else []
     words += ["provenance"] if spec.provenance else []
+    words += [f"only with `--with {spec.id}`"] if spec.opt_in else []
+    words += [f"not compared where `{spec.repeats}` is known"] if spec.repeats else []
     words += [f"comparable when {comparable(spec)}"] if spec.comparable_when else []
     return tuple(word for word in words if word)
 
@@ -70,6 +72,8 @@ def in_full(spec: FactSpec, origin: str) -> Sequence[str]:
         ("noise below", f"{spec.tolerance:.1%}" if spec.tolerance else ""),
         ("comparable when", comparable(spec)),
         ("provenance", "yes: never part of sameness or verdict" if spec.provenance else ""),
+        ("made", f"only where asked for: --with {spec.id}" if spec.opt_in else ""),
+        ("repeats", f"{spec.repeats}: not compared where that is known" if spec.repeats else ""),
         ("rests on", {"line": "lines", "byte": "file offsets", "address": "code addresses"}[spec.place]),
     ]
     width = max(len(name) for name, _ in fields)

@@ -193,7 +193,9 @@ def _with_log(bundle: Bundle, record: FoundFile | None, context: StageLookup) ->
     log = recorded_log(record, bundle.name, context) if record is not None else None
     if log is None or log.stage in bundle.artifacts:
         return bundle
-    return msgspec.structs.replace(bundle, artifacts=dict(sorted({**bundle.artifacts, log.stage: log}.items())))
+    return msgspec.structs.replace(
+        bundle, artifacts=dict(sorted({**bundle.artifacts, log.stage: log}.items()))
+    )
 
 
 def _artifacts(kernel: _Kernel, context: StageLookup) -> dict[str, Artifact]:

@@ -50,6 +50,8 @@ def replace_torch(stand: Stand, torch: Any) -> None:
 def shapes(torch: Any) -> Any:
     """The mode in which tensors of the device are fake."""
     module: Any = importlib.import_module("torch._subclasses.fake_tensor")
+    # torch up to 2.12 makes a real tensor there first, wherever torch.cuda says that a device is available.
+    module.init_gpu_context = lambda device: None
     tree_map_only = importlib.import_module("torch.utils._pytree").tree_map_only
     depth = threading.local()
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from irdiff.api import EntryInfo, Normalization, StageSpec, hookimpl
 from irdiff_llir.canonical import canonical
 from irdiff_llir.facts import summarize
-from irdiff_llir.specs import FACTS
 from irdiff_llir.road import road
+from irdiff_llir.specs import FACTS
 
 irdiff_api_version = 1
 

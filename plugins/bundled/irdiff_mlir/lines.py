@@ -130,10 +130,14 @@ class _Splitter:
         self.closed.append(bool(trailing))
 
 
+_JOINED = re.compile(r"\w%|\S=|=\S|[\w})>]\{")
+"""Where the printer puts a space and none is: ``tt.load%p``, ``%x =tt.load``."""
+
+
 def _spaces(line: str) -> str:
-    """Indentation, runs of white space and trailing white space of a line; empty single spaces are dropped."""
+    """Indentation, runs, trailing and missing white space of a line; single spaces are dropped."""
     body = line.lstrip()
-    indent = line[: len(line) - len(body)]
+    indent = line[: len(line) - len(body)] + "".join(_JOINED.findall(body))
     if "  " not in body and "\t" not in body and "\r" not in body and not body.endswith(" "):
         return indent
     return indent + "|" + re.sub(r"\S+", "|", body)

@@ -106,7 +106,8 @@ def _outer_first(loops: Sequence[Loop]) -> Iterable[Loop]:
 
 
 def _facts(instructions: Sequence[Instruction], scope: str) -> list[Fact]:
-    facts = [Fact(id="sass.instructions", value=len(instructions), scope=scope, evidence=_span(instructions))]
+    everywhere = _everywhere(instructions)
+    facts = [Fact(id="sass.instructions", value=len(instructions), scope=scope, evidence=everywhere)]
     for fact_id, key in TALLIES.items():
         places: dict[str, list[int]] = {}
         for instruction in instructions:
@@ -118,13 +119,13 @@ def _facts(instructions: Sequence[Instruction], scope: str) -> list[Fact]:
         facts.append(Fact(id=fact_id, value=value, scope=scope, evidence=evidence))
     if all(instruction.control >= 0 for instruction in instructions):
         stalls = sum(instruction.stall for instruction in instructions)
-        facts.append(Fact(id="sass.stalls", value=stalls, scope=scope, evidence=_span(instructions)))
+        facts.append(Fact(id="sass.stalls", value=stalls, scope=scope, evidence=everywhere))
     return facts
 
 
-def _span(instructions: Sequence[Instruction]) -> dict[str, tuple[int, ...]]:
-    """First and last address."""
-    return {"": (instructions[0].address, instructions[-1].address)} if instructions else {}
+def _everywhere(instructions: Sequence[Instruction]) -> dict[str, tuple[int, ...]]:
+    """Every address."""
+    return {"": tuple(instruction.address for instruction in instructions)} if instructions else {}
 
 
 def coverage(codes: Iterable[CodeText]) -> Coverage:

@@ -6,8 +6,8 @@ from irdiff.api import Artifact, Context, EntryInfo, StageSpec, Summary, hookimp
 from irdiff_mlir import program, summary, tile
 from irdiff_mlir.canonical import canonical
 from irdiff_mlir.normalizations import NORMALIZATIONS
-from irdiff_mlir.tallies import Tallies
 from irdiff_mlir.road import road
+from irdiff_mlir.tallies import Tallies
 
 irdiff_api_version = 1
 
