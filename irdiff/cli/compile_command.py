@@ -23,6 +23,23 @@ def compile_(
             show_default=False,
         ),
     ] = None,
+    rest: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ARGUMENTS]",
+            help="With --run: the program's arguments; its own flags go behind --.",
+            show_default=False,
+        ),
+    ] = None,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            "--run",
+            metavar="SCRIPT",
+            help="Run a program unchanged and keep all it compiles: on the GPU here, or with --target without one.",
+            show_default=False,
+        ),
+    ] = None,
     signature: Annotated[
         str | None,
         typer.Option(
@@ -72,7 +89,28 @@ def compile_(
         str, typer.Option("--format", "-f", metavar="FORMAT", help="terminal or json.")
     ] = "terminal",
 ) -> None:
-    """Compile kernels through every stage, without a GPU, into a tree that the other commands read."""
+    """Compile kernels through every stage into a tree that the other commands read.
+
+    Without a GPU for named targets, or by running a program unchanged (--run).
+    """
+    if run is not None:
+        from irdiff.cli.run_script import run_script
+
+        given = {
+            "--signature": signature,
+            "--set": settings,
+            "--num-warps": num_warps,
+            "--num-stages": num_stages,
+            "--num-ctas": num_ctas,
+            "--option": option,
+            "--suite": suite,
+            "--jobs": jobs,
+        }
+        _only([name for name, value in given.items() if value], "says what the program itself decides")
+        arguments = [*([source] if source is not None else []), *(rest or ())]
+        raise typer.Exit(run_script(run, arguments, targets=target or (), python=python, output=output))
+    _only(list(rest or ()), "is one argument too many")
+
     from irdiff.cli.compile import CompileOptions, run_compile
 
     raise typer.Exit(
@@ -95,3 +133,11 @@ def compile_(
             form=form,
         )
     )
+
+
+def _only(unwanted: list[str], reason: str) -> None:
+    """Refuse what has no place in this form of the command."""
+    if unwanted:
+        from irdiff.errors import UsageError
+
+        raise UsageError(reason, where=unwanted[0], hint="irdiff compile --help")

@@ -115,7 +115,9 @@ class Comparer:
             provenance |= moved
             if stages[name].sameness == "changed":
                 told = any(self._registry.facts[change.fact].role != FINGERPRINT for change in changes)
-                changes = [change for change in changes if not told_twice(change, self._registry.facts, places)]
+                changes = [
+                    change for change in changes if not told_twice(change, self._registry.facts, places)
+                ]
                 by_stage[name] = changes if told else [*changes, self._unexplained(name, before, after)]
         if stages and all(stage.sameness == "missing" for stage in stages.values()):
             issues.append(_nothing_shared(before, after))

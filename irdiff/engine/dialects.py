@@ -9,7 +9,9 @@ from irdiff.model.specs import StageSpec
 from irdiff.registry import Registry
 
 
-def in_one_stage(registry: Registry, before: Bundle, after: Bundle) -> tuple[Bundle, Bundle, tuple[str, str]] | None:
+def in_one_stage(
+    registry: Registry, before: Bundle, after: Bundle
+) -> tuple[Bundle, Bundle, tuple[str, str]] | None:
     """Both sides as the later of their two stages, and the stages they are of; None where that is not so.
 
     Each side must hold one step of the compiler (a file that the user named: ``k.source`` and ``k.ttir``), the
@@ -37,7 +39,11 @@ def _as(bundle: Bundle, stage: str, other: str) -> Bundle:
         return bundle
     artifact = bundle.artifacts[stage]
     read_as = Artifact(
-        stage=other, suffix=artifact.suffix, location=artifact.location, read=artifact.read, size=artifact.size
+        stage=other,
+        suffix=artifact.suffix,
+        location=artifact.location,
+        read=artifact.read,
+        size=artifact.size,
     )
     rest = {name: each for name, each in bundle.artifacts.items() if name != stage}
     return msgspec.structs.replace(bundle, artifacts={**rest, other: read_as})
