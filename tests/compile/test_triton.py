@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 
+import corpus
 from compiling import KERNELS, run_jobs, run_tables
 from irdiff.cli.compile import suite_tables
 from irdiff.compile.plan import expand
@@ -125,13 +127,20 @@ def test_the_record_says_what_was_compiled_and_names_no_folder_of_anyone(runs):
     assert str(Path.home()) not in written
 
 
-def test_the_entry_is_the_one_that_a_bare_triton_makes(runs):
+def test_the_entry_is_the_one_that_a_bare_triton_makes(runs, tmp_path):
     """The cache key holds the content of Triton, source, options and target; so equal names are equal keys."""
-    import corpus
-
-    assert (
-        entries(runs[0][0])["cuda:90"][0].name == corpus.entry("3.6.0", "sm_90", "matmul_kernel", "w4s2").name
+    jobs = [
+        {"module": str(corpus.FIXTURES / "kernels/matmul.py"), "specialization": "w4s2", "target": "sm_90"}
+    ]
+    (tmp_path / "jobs.json").write_text(json.dumps(jobs))
+    subprocess.run(
+        [sys.executable, corpus.FIXTURES / "worker.py", tmp_path / "jobs.json", tmp_path / "results.json"],
+        env={**os.environ, "TRITON_CACHE_DIR": str(tmp_path / "cache")},
+        check=True,
+        timeout=300,
     )
+    (bare,) = json.loads((tmp_path / "results.json").read_text())
+    assert bare["folders"] == [entries(runs[0][0])["cuda:90"][0].name]
 
 
 def test_the_second_run_into_one_folder_compiles_nothing(runs):
