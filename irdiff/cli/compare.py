@@ -10,14 +10,18 @@ import msgspec
 
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.output import emit
-from irdiff.cli.session import Session, progress_bar, session
+from irdiff.cli.session import Session, known_stage, progress_bar, session
 from irdiff.engine.compare import Comparer, Side
 from irdiff.engine.dialects import in_one_stage
-from irdiff.errors import IrdiffError, UsageError
+from irdiff.engine.hunks import CONTEXT, with_hunks
+from irdiff.engine.times import timed
+from irdiff.errors import InputError, IrdiffError, UsageError
 from irdiff.model.bundle import Bundle
 from irdiff.model.codec import decode_report, encode
 from irdiff.model.issues import Issue
 from irdiff.model.report import Report
+from irdiff.sources.files import read_regular
+from irdiff.sources.times import read_times
 
 BUILT_IN = ("terminal", "json")
 
@@ -35,20 +39,46 @@ def run_compare(
     external: bool,
     logs: Sequence[Path] = (),
     wanted: frozenset[str] = frozenset(),
+    top: int | None = None,
+    weights: Path | None = None,
+    ir: str | None = None,
+    context: int = CONTEXT,
 ) -> Exit:
     """Compare two inputs, or the two newest compilations of a kernel, and print the report."""
     with session(external=external) as run:
         formats = (*BUILT_IN, *(renderer.id for renderer in run.registry.renderers))
         if form not in formats:
             raise UsageError(f"no format {form!r}", where="--format", hint=f"one of {', '.join(formats)}")
+        times = _times(weights) if weights is not None else {}
         before, after, stages = _as_one_stage(run, *_with_logs(run, *_inputs(run, paths, recent), logs))
-        report = compare_bundles(run, before, after, no_normalize, wanted)
+        lines = Lines(ir, context=context, everything=everything) if ir is not None else None
+        report = compare_bundles(run, before, after, no_normalize, wanted, lines)
         if stages is not None:
             report = msgspec.structs.replace(report, stages_compared=stages)
-        _print(run, report, form, output, everything=everything, unpaired=unpaired)
+        if times:
+            report = timed(report, times, str(weights))
+        _print(run, report, form, output, everything=everything, unpaired=unpaired, top=top)
     if not report.kernels:
         return Exit.UNSURE
     return exit_of(report) if exit_code else Exit.OK
+
+
+def _times(path: Path) -> dict[str, float]:
+    """Kernel name to time. Raises InputError where the file cannot be read or understood."""
+    try:
+        data = read_regular(str(path))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", where=str(path)) from None
+    return read_times(data, str(path))
+
+
+class Lines:
+    """Which lines are asked for."""
+
+    def __init__(self, stage: str, *, context: int, everything: bool) -> None:
+        self.stage = stage
+        self.context = context
+        self.everything = everything
 
 
 class Input:
@@ -97,16 +127,29 @@ def compare_bundles(
     after: Input,
     no_normalize: frozenset[str],
     wanted: frozenset[str] = frozenset(),
+    lines: Lines | None = None,
 ) -> Report:
     """Read both sides together, so that equal bytes are read once, and compare them."""
     with progress_bar("reading") as progress:
         reader = run.reader(canonical=True, switched_off=no_normalize, wanted=wanted, progress=progress)
         kernels_before, kernels_after = reader.read_both(before.bundles, after.bundles)
-    return Comparer(run.registry, reader).compare(
+    report = Comparer(run.registry, reader).compare(
         Side(
             described=before.described, kernels=tuple(kernels_before), issues=(*run.issues(), *before.issues)
         ),
         Side(described=after.described, kernels=tuple(kernels_after), issues=after.issues),
+    )
+    if lines is None:
+        return report
+    known_stage(run, lines.stage, (*before.bundles, *after.bundles), "--ir")
+    return with_hunks(
+        report,
+        kernels_before,
+        kernels_after,
+        reader,
+        lines.stage,
+        context=lines.context,
+        everything=lines.everything,
     )
 
 
@@ -140,7 +183,14 @@ def _inputs(run: Session, paths: tuple[str | None, str | None], recent: str | No
 
 
 def _print(
-    run: Session, report: Report, form: str, output: Path | None, *, everything: bool, unpaired: bool
+    run: Session,
+    report: Report,
+    form: str,
+    output: Path | None,
+    *,
+    everything: bool,
+    unpaired: bool,
+    top: int | None,
 ) -> None:
     if form == "json":
         emit(encode(report), output)
@@ -149,7 +199,7 @@ def _print(
         from irdiff.present.terminal import console_for, render, write
         from irdiff.present.view import view
 
-        made = view(report, everything=everything, unpaired=unpaired)
+        made = view(report, everything=everything, unpaired=unpaired, top=top)
         if output is None:
             write(made, console_for(sys.stdout))
         else:

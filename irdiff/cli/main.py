@@ -15,7 +15,14 @@ import typer
 from irdiff import __version__
 from irdiff.cli.compile_command import register
 from irdiff.cli.exit_codes import Exit
-from irdiff.cli.options import AllOption, FormatOption, NoExternalOption, OutputOption, WithOption
+from irdiff.cli.options import (
+    AllOption,
+    FormatOption,
+    NoExternalOption,
+    NoNormalizeOption,
+    OutputOption,
+    WithOption,
+)
 
 app = typer.Typer(
     name="irdiff",
@@ -65,6 +72,15 @@ def show(
     output: OutputOption = None,
     evidence: Annotated[bool, typer.Option("--evidence", help="Add the lines each fact rests on.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Every fact, loop and line.")] = False,
+    specializations: Annotated[
+        bool,
+        typer.Option("--specializations", help="Instead: what specializing on each argument buys."),
+    ] = False,
+    canonical: Annotated[
+        str | None,
+        typer.Option("--canonical", metavar="STAGE", help="Instead: the canonical form of that stage."),
+    ] = None,
+    no_normalize: NoNormalizeOption = None,
     ptxas_log: Annotated[
         list[Path] | None,
         typer.Option(
@@ -75,6 +91,19 @@ def show(
     no_external_plugins: NoExternalOption = False,
 ) -> None:
     """Show the facts of one kernel, or a table of many."""
+    if canonical is not None:
+        from irdiff.cli.canonical import run_canonical
+
+        raise typer.Exit(
+            run_canonical(
+                path,
+                canonical,
+                form=form,
+                output=output,
+                no_normalize=frozenset(no_normalize or ()),
+                external=not no_external_plugins,
+            )
+        )
     from irdiff.cli.show import run_show
 
     raise typer.Exit(
@@ -84,6 +113,7 @@ def show(
             output=output,
             evidence=evidence,
             verbose=verbose,
+            specializations=specializations,
             logs=tuple(ptxas_log or ()),
             wanted=frozenset(with_fact or ()),
             external=not no_external_plugins,
@@ -109,12 +139,25 @@ def compare(
         ),
     ] = False,
     everything: AllOption = False,
+    ir: Annotated[
+        str | None, typer.Option("--ir", metavar="STAGE", help="Also the lines that differ in that stage.")
+    ] = None,
+    context: Annotated[
+        int, typer.Option("--context", min=0, metavar="N", help="Equal lines around those of --ir.")
+    ] = 2,
+    top: Annotated[
+        int | None, typer.Option("--top", min=1, metavar="N", help="Groups of kernels told in full.")
+    ] = None,
+    weights: Annotated[
+        Path | None,
+        typer.Option(
+            "--weights", metavar="CSV", help="Times by kernel (nsys, PyTorch profiler): rank by them."
+        ),
+    ] = None,
     unpaired: Annotated[
         bool, typer.Option("--unpaired", help="List kernels that are on one side only.")
     ] = False,
-    no_normalize: Annotated[
-        list[str] | None, typer.Option("--no-normalize", metavar="NAME", help="Switch a normalisation off.")
-    ] = None,
+    no_normalize: NoNormalizeOption = None,
     ptxas_log: Annotated[
         list[Path] | None,
         typer.Option(
@@ -136,6 +179,10 @@ def compare(
             no_normalize=frozenset(no_normalize or ()),
             everything=everything,
             unpaired=unpaired,
+            top=top,
+            weights=weights,
+            ir=ir,
+            context=context,
             exit_code=exit_code,
             logs=tuple(ptxas_log or ()),
             wanted=frozenset(with_fact or ()),

@@ -24,3 +24,6 @@ WithOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--with", metavar="FACT", help="Also a fact that is costly to make: sass.live_registers."),
 ]
+NoNormalizeOption: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--no-normalize", metavar="NAME", help="Switch a normalisation off.")
+]

@@ -109,6 +109,14 @@ class Session:
         return tuple(bundles), tuple(issues)
 
 
+def known_stage(run: Session, stage_id: str, bundles: Sequence[Bundle], where: str) -> None:
+    """Raise UsageError where no plugin reads a stage of that name and no kernel holds one."""
+    held = {name for bundle in bundles for name in bundle.artifacts}
+    known = {stage.id for stage in run.registry.stages}
+    if stage_id not in held:
+        _check_names({stage_id}, held or known, "stage of these kernels", where)
+
+
 def _check_names(given: Iterable[str], known: Iterable[str], what: str, where: str) -> None:
     """Raise UsageError with the nearest names for the first that does not exist."""
     unknown = sorted(set(given) - set(known))

@@ -29,6 +29,7 @@ def run_show(
     external: bool,
     logs: Sequence[Path] = (),
     wanted: frozenset[str] = frozenset(),
+    specializations: bool = False,
 ) -> Exit:
     """Read the kernels of ``path``, or of the user's own caches, and print what is known of them."""
     if form not in FORMATS:
@@ -56,22 +57,31 @@ def run_show(
                 {s.id: s.title for s in run.registry.stages},
                 output,
                 verbose=verbose,
+                specializations=specializations,
             )
     return _exit(shown)
 
 
 def _terminal(
-    shown: Show, specs: Mapping[str, FactSpec], titles: dict[str, str], output: Path | None, *, verbose: bool
+    shown: Show,
+    specs: Mapping[str, FactSpec],
+    titles: dict[str, str],
+    output: Path | None,
+    *,
+    verbose: bool,
+    specializations: bool,
 ) -> None:
-    from irdiff.present.shown import write_show
+    from irdiff.present.shown import write_show, write_specializations
     from irdiff.present.terminal import console_for
 
-    if output is None:
-        write_show(shown, specs, titles, console_for(sys.stdout), verbose=verbose)
-        return
     buffer = io.StringIO()
-    write_show(shown, specs, titles, console_for(buffer), verbose=verbose)
-    emit(buffer.getvalue().encode(), output)
+    console = console_for(sys.stdout if output is None else buffer)
+    if specializations:
+        write_specializations(shown, console)
+    else:
+        write_show(shown, specs, titles, console, verbose=verbose)
+    if output is not None:
+        emit(buffer.getvalue().encode(), output)
 
 
 def _exit(shown: Show) -> Exit:

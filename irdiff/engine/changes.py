@@ -97,6 +97,7 @@ class ChangeFinder:
             effect=_effect(spec, kind, before.value, after.value, coordinates),
             evidence_before=_evidence(before, delta),
             evidence_after=_evidence(after, delta),
+            limits=_limits(spec, coordinates) if scope == name else None,
         )
         fired = tuple(rule.code for rule in self._rules if rule.role == spec.role and rule.fires(change))
         return msgspec.structs.replace(change, rules=fired) if fired else change
@@ -139,6 +140,14 @@ def _effect(
     if not sign:
         return "neutral"
     return "better" if (sign > 0) == (spec.better == "higher") else "worse"
+
+
+def _limits(
+    spec: FactSpec, coordinates: tuple[Mapping[str, Value], Mapping[str, Value]]
+) -> tuple[str, str] | None:
+    found = [side.get(spec.limited_by or "") for side in coordinates]
+    words = [value for value in found if isinstance(value, str)]
+    return (words[0], words[1]) if len(words) == 2 else None
 
 
 def _evidence(fact: Fact, delta: Value) -> tuple[int, ...]:

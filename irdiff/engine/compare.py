@@ -16,6 +16,7 @@ from irdiff.engine.kernels import Kernel, Reading, coordinates
 from irdiff.engine.pair import pair
 from irdiff.engine.sequences import hunks
 from irdiff.engine.summarize import Reader
+from irdiff.engine.trips import with_trips
 from irdiff.engine.verdicts import direction_of, machine_code_of, overall, status_of
 from irdiff.model.facts import Value
 from irdiff.model.issues import Issue
@@ -112,6 +113,7 @@ class Comparer:
                 else ({}, {}),
                 damaged=any(issue.severity == "error" for issue in (*old.issues, *new.issues)),
             )
+            changes = with_trips(changes, before.bundle.name, old.summary.scopes, new.summary.scopes)
             provenance |= moved
             if stages[name].sameness == "changed":
                 told = any(self._registry.facts[change.fact].role != FINGERPRINT for change in changes)
@@ -130,6 +132,8 @@ class Comparer:
             changes += derived
         unique = tuple(dict.fromkeys(issues))
         status = status_of(stages, unique)
+        machine_code = machine_code_of(stages, before, after)
+        earlier = [stage.id for stage in self._registry.stages if stage.pipeline and not stage.machine_code]
         report = KernelReport(
             name=before.bundle.name,
             name_after=after.bundle.name if after.bundle.name != before.bundle.name else None,
@@ -138,8 +142,10 @@ class Comparer:
             target=_target(before, after),
             pairing=pairing,
             status=status,
-            direction=direction_of(changes, self._registry.facts) if status == "changed" else None,
-            machine_code=machine_code_of(stages, before, after),
+            direction=direction_of(changes, self._registry.facts, machine_code, earlier)
+            if status == "changed"
+            else None,
+            machine_code=machine_code,
             first_divergence=first_divergence(
                 before, after, stages, by_stage, self._registry.facts, self._registry.kinds
             ),

@@ -25,6 +25,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """Digest of the canonical form; None where it was not asked for or could not be made."""
     erased: dict[str, str] = {}
     """Normalisation id to a digest of what it took away."""
+    without: dict[str, str] = {}
+    """As ``Canonical.without``."""
     issues: tuple[Issue, ...] = ()
 
     @property

@@ -1,18 +1,41 @@
-"""Pair kernels of two trees: by entry, by meaning, then by name and nearest specialization.
+"""Pair kernels of two trees: by entry, by meaning, by nearest specialization, then by likeness under other names.
 
-Deterministic and independent of the order of files: candidates are sorted by what they are, and every kernel
-is in exactly one pair or in exactly one of the unpaired lists.
+Each step takes the best assignment of what the steps before it left, not the best single pairs first. The result
+depends neither on the order of files nor on which side is called before: every kernel is in exactly one pair or in
+exactly one of the unpaired lists.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TypeAlias
 
 import msgspec
 
-from irdiff.engine.kernels import Kernel, facts_with_role
-from irdiff.model.facts import FactSpec, Value
+from irdiff.engine.assignment import assign
+from irdiff.engine.kernels import Kernel
+from irdiff.engine.likeness import SCALE, Portrait, Weights, likeness, likenesses, portraits, share
+from irdiff.model.facts import FactSpec
 from irdiff.model.report import Pairing
+
+NEAREST = Weights(features=6000, content=3000, code=1000, name=0)
+"""Kernels of one name: the specialization says most."""
+RENUMBERED = Weights(features=2000, content=5000, code=2000, name=0, same_name=300)
+"""Kernels whose names differ in their last number: what they do says most, and the number little."""
+RENAMED = Weights(features=1000, content=4000, code=2000, name=3000)
+"""Kernels of other names."""
+SAME_CONTENT = 4000
+"""Share of the earliest stage, of SCALE, that renumbered kernels must have in common."""
+ALIKE = 5000
+"""Share of the words of the name, and of the earliest stage, that renamed kernels must have in common."""
+ONE_CODE = 8000
+"""Share of the earliest stage that kernels of one machine code must have in common, whatever they are called."""
+MOST = 1_000_000
+"""Pairs in one table; a larger group (more than 1,000 kernels of one name on each side) is solved in parts."""
+PART = 900
+MOST_RENAMED = 4_000_000
+"""Pairs of names looked at; where more kernels than that have no counterpart, the trees are not of one program."""
 
 
 class Pairs(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,118 +48,247 @@ class Pairs(msgspec.Struct, frozen=True, kw_only=True):
     """Only after."""
 
 
-DESCRIBING_ROLES = ("target", "options", "specialization", "arguments")
-"""Roles of the facts that say which specialization of a kernel one is looking at."""
+Key: TypeAlias = Callable[[int], Hashable]
+"""From a kernel's number to what it is grouped by; None for no group."""
+Make: TypeAlias = Callable[[int, int, int], Pairing | None]
+"""From two kernels, and how many other pairs their group allows, to how they are paired; None for not at all."""
 
 
 def pair(before: Sequence[Kernel], after: Sequence[Kernel], specs: Mapping[str, FactSpec]) -> Pairs:
     """Pair every kernel that has a counterpart."""
-    work = _Work(before, after)
     if len(before) == 1 and len(after) == 1:
-        work.take(0, 0, Pairing(method="only", confidence=1.0))
-        return work.result()
-    work.unique("entry", 1.0, _entry_key)
-    work.unique("specialization", 0.95, lambda kernel: _described(kernel, specs))
-    work.unique("ir", 0.9, _first_canonical)
-    work.nearest(specs)
+        only = (before[0], after[0], Pairing(method="only", confidence=1.0))
+        return Pairs(pairs=(only,), removed=(), added=())
+    work = _Work(before, after, specs)
+    work.entries()
+    work.equal("specialization", 0.95, work.described)
+    work.equal("ir", 0.9, work.same_ir)
+    work.families()
+    work.renamed()
     return work.result()
 
 
-def _entry_key(kernel: Kernel) -> Hashable:
-    key = kernel.bundle.hash or kernel.bundle.entry
-    return (kernel.bundle.name, key) if key else None
-
-
-def _described(kernel: Kernel, specs: Mapping[str, FactSpec]) -> Hashable:
-    features = _features(kernel, specs)
-    return (kernel.bundle.name, features) if features else None
-
-
-def _first_canonical(kernel: Kernel) -> Hashable:
-    """Name, target and the canonical form of the earliest step of the compiler that was read."""
-    for reading in kernel.readings.values():
-        if reading.stage.pipeline and reading.stage.reported_as is None:
-            text = (
-                reading.canonical or reading.sha256
-            )  # equal bytes on both sides have no canonical form made
-            return (kernel.bundle.name, kernel.target, reading.stage.id, text) if text else None
-    return None
-
-
-def _features(kernel: Kernel, specs: Mapping[str, FactSpec]) -> frozenset[str]:
-    found: set[str] = set()
-    if kernel.target:
-        found.add(f"target={kernel.target}")
-    for role in DESCRIBING_ROLES:
-        for fact in facts_with_role(kernel, specs, role)[-1:]:
-            found.update(f"{role}:{item}" for item in _items(fact.value))
-    return frozenset(found)
-
-
-def _items(value: Value) -> Iterable[str]:
-    if isinstance(value, dict):
-        return [f"{key}={value[key]}" for key in value]
-    return [str(value)]
-
-
 class _Work:
-    def __init__(self, before: Sequence[Kernel], after: Sequence[Kernel]) -> None:
-        self._before = dict(enumerate(before))
-        self._after = dict(enumerate(after))
-        self._found: list[tuple[Kernel, Kernel, Pairing]] = []
+    """All kernels by number, those before first, and which of them are still without a counterpart."""
 
-    def take(self, index_before: int, index_after: int, pairing: Pairing) -> None:
-        """Pair two kernels and remove them from what is left."""
-        self._found.append((self._before.pop(index_before), self._after.pop(index_after), pairing))
+    def __init__(
+        self, before: Sequence[Kernel], after: Sequence[Kernel], specs: Mapping[str, FactSpec]
+    ) -> None:
+        sides = [sorted(before, key=_key), sorted(after, key=_key)]
+        self._mirrored = _side_key(sides[1]) < _side_key(sides[0])
+        if self._mirrored:
+            sides.reverse()
+        self._kernels = [*sides[0], *sides[1]]
+        self._faces = portraits(sides[0], sides[1], specs)
+        self._left = list(range(len(sides[0])))
+        self._right = list(range(len(sides[0]), len(self._kernels)))
+        self._found: list[tuple[int, int, Pairing]] = []
+        self._numbered = self._families_of_several_names()
 
-    def unique(self, method: str, confidence: float, key: Callable[[Kernel], Hashable]) -> None:
-        """Pair the kernels whose key occurs exactly once on both sides."""
-        keyed_before = _by_key(self._before, key)
-        keyed_after = _by_key(self._after, key)
-        for value, indexes in keyed_before.items():
-            others = keyed_after.get(value, [])
-            if len(indexes) == 1 and len(others) == 1:
-                self.take(indexes[0], others[0], Pairing(method=method, confidence=confidence))
+    def _families_of_several_names(self) -> frozenset[str]:
+        """Stems under which there are several names."""
+        names: dict[str, set[str]] = {}
+        for face in self._faces:
+            names.setdefault(face.stem, set()).add(face.name)
+        return frozenset(stem for stem, found in names.items() if len(found) > 1)
 
-    def nearest(self, specs: Mapping[str, FactSpec]) -> None:
-        """Among kernels of one name, pair those whose specializations are most alike, the likest first."""
-        scored: list[tuple[float, str, str, int, int]] = []
-        features_after = {index: _features(kernel, specs) for index, kernel in self._after.items()}
-        by_name = _by_key(self._after, lambda kernel: kernel.bundle.name)
-        for index_before, kernel in self._before.items():
-            features = _features(kernel, specs)
-            for index_after in by_name.get(kernel.bundle.name, []):
-                score = _likeness(features, features_after[index_after])
-                path_after = self._after[index_after].bundle.path
-                scored.append((-score, kernel.bundle.path, path_after, index_before, index_after))
-        for score, _, _, index_before, index_after in sorted(scored):
-            if index_before in self._before and index_after in self._after:
-                confidence = round(0.5 + 0.4 * -score, 2)
-                self.take(index_before, index_after, Pairing(method="nearest", confidence=confidence))
+    def entries(self) -> None:
+        """Kernels of one name and one hash: the same compilation; copies of it by the folders they lie in."""
+
+        def key(number: int) -> Hashable:
+            bundle = self._kernels[number].bundle
+            found = bundle.hash or bundle.entry
+            return (bundle.name, found) if found else None
+
+        self._in_groups(key, NEAREST, lambda _one, _other, _rivals: Pairing(method="entry", confidence=1.0))
+
+    def equal(self, method: str, confidence: float, key: Key) -> None:
+        """Kernels with one key; where several have it, the likest and with less confidence."""
+
+        def made(one: int, other: int, rivals: int) -> Pairing:
+            sure = not rivals or self._faces[one].content_bits == self._faces[other].content_bits
+            return Pairing(method=method, confidence=confidence if sure else round(confidence - 0.2, 2))
+
+        self._in_groups(key, NEAREST, made)
+
+    def described(self, number: int) -> Hashable:
+        """Name and what is known of the specialization; of numbered names also what the kernel does."""
+        face = self._faces[number]
+        numbered = self.same_ir(number) if face.stem in self._numbered else ()
+        return (face.name, face.features, numbered) if face.features and numbered is not None else None
+
+    def same_ir(self, number: int) -> Hashable:
+        """Name, target and the canonical form of the earliest step of the compiler that was read."""
+        kernel = self._kernels[number]
+        for reading in kernel.readings.values():
+            if reading.stage.pipeline and reading.stage.reported_as is None:
+                # equal bytes on both sides have no canonical form made
+                text = reading.canonical or reading.sha256
+                return (kernel.bundle.name, kernel.target, reading.stage.id, text) if text else None
+        return None
+
+    def families(self) -> None:
+        """Kernels of one name by nearest specialization; of one name but for its number by what they do."""
+        for weights, numbered in ((NEAREST, False), (RENUMBERED, True)):
+
+            def key(number: int, *, numbered: bool = numbered) -> Hashable:
+                face = self._faces[number]
+                if (face.stem in self._numbered) != numbered:
+                    return None
+                return face.stem if numbered else face.name
+
+            self._in_groups(key, weights, self._nearest)
+
+    def _nearest(self, one: int, other: int, _rivals: int) -> Pairing | None:
+        before, after = self._faces[one], self._faces[other]
+        features = share(before.feature_bits, after.feature_bits) / SCALE if before.features else 0.0
+        if before.name == after.name:
+            return Pairing(method="nearest", confidence=round(0.5 + 0.4 * features, 2))
+        content = share(before.content_bits, after.content_bits)
+        if content < SAME_CONTENT:
+            return None
+        return Pairing(method="name", confidence=round(0.3 + 0.3 * features + 0.3 * content / SCALE, 2))
+
+    def renamed(self) -> None:
+        """What is left, under names that have words in common, or with the same machine code."""
+        if len(self._left) * len(self._right) > MOST_RENAMED:
+            return
+        edges: dict[int, set[int]] = {}
+        for one in self._left:
+            for other in self._right:
+                if self._plausible(self._faces[one], self._faces[other]):
+                    edges.setdefault(one, set()).add(other)
+                    edges.setdefault(other, set()).add(one)
+        for group in _components(edges):
+            left, right = [n for n in self._left if n in group], [n for n in self._right if n in group]
+            self._solve(left, right, RENAMED, self._renamed, edges)
+
+    def _plausible(self, one: Portrait, other: Portrait) -> bool:
+        named = share(one.name_bits, other.name_bits) >= ALIKE
+        same_code = bool(one.code) and one.code == other.code
+        if not named and not same_code:
+            return False
+        return share(one.content_bits, other.content_bits) >= (ALIKE if named else ONE_CODE)
+
+    def _renamed(self, one: int, other: int, _rivals: int) -> Pairing | None:
+        before, after = self._faces[one], self._faces[other]
+        if not self._plausible(before, after):
+            return None
+        score = likeness(before, after, RENAMED) / SCALE
+        return Pairing(method="name", confidence=round(0.8 * score, 2))
+
+    def _in_groups(self, key: Key, weights: Weights, make: Make) -> None:
+        """Solve each group of kernels with one key."""
+        left, right = _by_key(self._left, key), _by_key(self._right, key)
+        for value, numbers in left.items():
+            others = right.get(value)
+            if others:
+                self._solve(numbers, others, weights, make)
+
+    def _solve(
+        self,
+        left: Sequence[int],
+        right: Sequence[int],
+        weights: Weights,
+        make: Make,
+        allowed: Mapping[int, AbstractSet[int]] | None = None,
+    ) -> None:
+        """Take the best assignment between two groups; pairs not ``allowed`` are worth nothing."""
+        rivals = len(left) * len(right) - 1
+        if rivals >= MOST:
+            self._solve_in_parts(left, right, weights, make)
+            return
+        swapped = len(left) > len(right)
+        rows, columns = (right, left) if swapped else (left, right)
+        if not rivals:
+            columns_of = [0]
+        else:
+            scores = likenesses(
+                [self._faces[row] for row in rows],
+                [self._faces[column] for column in columns],
+                weights,
+                least_content=SAME_CONTENT if weights is RENUMBERED else 0,
+            )
+            if allowed is not None:
+                for row, line in zip(rows, scores, strict=True):
+                    line[:] = [s if c in allowed[row] else 0 for s, c in zip(line, columns, strict=True)]
+            columns_of = assign(scores)
+        taken: set[int] = set()
+        for row, column in enumerate(columns_of):
+            one, other = rows[row], columns[column]
+            if swapped:
+                one, other = other, one
+            pairing = make(one, other, rivals)
+            if pairing is not None:
+                self._found.append((one, other, pairing))
+                taken |= {one, other}
+        self._left = [number for number in self._left if number not in taken]
+        self._right = [number for number in self._right if number not in taken]
+
+    def _solve_in_parts(
+        self, left: Sequence[int], right: Sequence[int], weights: Weights, make: Make
+    ) -> None:
+        """Solve a group that is too large for one table: kernels that are alike first, the rest part by part."""
+        for mask in ("content_bits", "feature_bits", ""):
+            parts = [
+                _by_key(
+                    [number for number in side if number in kept],
+                    lambda number, mask=mask: getattr(self._faces[number], mask or "stem"),  # type: ignore[misc]
+                )
+                for side, kept in ((left, set(self._left)), (right, set(self._right)))
+            ]
+            for value, numbers in parts[0].items():
+                others = parts[1].get(value, [])
+                for start in range(0, min(len(numbers), len(others)), PART):
+                    self._solve(numbers[start : start + PART], others[start : start + PART], weights, make)
 
     def result(self) -> Pairs:
         """Everything, in an order that depends on the kernels alone."""
+        kernels = self._kernels
+        found = [(kernels[one], kernels[other], pairing) for one, other, pairing in self._found]
+        sides = [tuple(kernels[number] for number in numbers) for numbers in (self._left, self._right)]
+        if self._mirrored:
+            found = [(other, one, pairing) for one, other, pairing in found]
+            sides.reverse()
         return Pairs(
-            pairs=tuple(sorted(self._found, key=lambda found: (_key(found[0]), _key(found[1])))),
-            removed=tuple(sorted(self._before.values(), key=_key)),
-            added=tuple(sorted(self._after.values(), key=_key)),
+            pairs=tuple(sorted(found, key=lambda pair: (_key(pair[0]), _key(pair[1])))),
+            removed=sides[0],
+            added=sides[1],
         )
 
 
-def _by_key(kernels: Mapping[int, Kernel], key: Callable[[Kernel], Hashable]) -> dict[Hashable, list[int]]:
+def _by_key(numbers: Sequence[int], key: Key) -> dict[Hashable, list[int]]:
     found: dict[Hashable, list[int]] = {}
-    for index, kernel in kernels.items():
-        value = key(kernel)
+    for number in numbers:
+        value = key(number)
         if value is not None:
-            found.setdefault(value, []).append(index)
+            found.setdefault(value, []).append(number)
     return found
 
 
-def _likeness(before: frozenset[str], after: frozenset[str]) -> float:
-    """Share of the features that both have, 0 to 1."""
-    union = before | after
-    return len(before & after) / len(union) if union else 0.0
+def _components(edges: Mapping[int, AbstractSet[int]]) -> list[set[int]]:
+    """Kernels that are joined by edges, group by group."""
+    seen: set[int] = set()
+    found: list[set[int]] = []
+    for start in edges:
+        if start in seen:
+            continue
+        group, waiting = {start}, [start]
+        while waiting:
+            for other in edges[waiting.pop()]:
+                if other not in group:
+                    group.add(other)
+                    waiting.append(other)
+        seen |= group
+        found.append(group)
+    return found
 
 
-def _key(kernel: Kernel) -> tuple[str, str, str]:
-    return kernel.bundle.name, kernel.target or "", kernel.bundle.path
+def _key(kernel: Kernel) -> tuple[str, ...]:
+    """What kernels are sorted by: their names, then where they lie, then what they hold."""
+    held = tuple(f"{name} {reading.sha256}" for name, reading in kernel.readings.items())
+    return (kernel.bundle.name, kernel.target or "", kernel.bundle.path, *held)
+
+
+def _side_key(kernels: Sequence[Kernel]) -> tuple[object, ...]:
+    return (len(kernels), [_key(kernel) for kernel in kernels])

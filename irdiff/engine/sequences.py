@@ -13,6 +13,8 @@ import msgspec
 
 LARGE = 20_000
 """Lines a side above which the cheaper alignment is used."""
+TOO_LARGE = 200_000
+"""Lines a side above which nothing between the equal ends is aligned: it would take minutes."""
 
 
 class Hunk(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,13 +50,38 @@ def hunks(before: Sequence[str], after: Sequence[str]) -> tuple[Hunk, ...]:
     )
 
 
+def equal_pairs(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
+    """Indexes of the lines that are kept, in order: as many as possible below LARGE lines a side."""
+    start = 0
+    shortest = min(len(before), len(after))
+    while start < shortest and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < shortest - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    ends = (len(before) - end, len(after) - end)
+    pairs = [(at, at) for at in range(start)]
+    at = (start, start)
+    middles = (before[start : ends[0]], after[start : ends[1]])
+    changed = _changed_runs(*middles) if all(middles) else []
+    for low_before, high_before, low_after, high_after in changed:
+        pairs += zip(range(at[0], start + low_before), range(at[1], start + low_after), strict=True)
+        at = (start + high_before, start + high_after)
+    if all(middles):
+        pairs += zip(range(at[0], ends[0]), range(at[1], ends[1]), strict=True)
+    pairs += zip(range(ends[0], len(before)), range(ends[1], len(after)), strict=True)
+    return pairs
+
+
 def _changed_runs(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int, int, int]]:
     from rapidfuzz.distance import Indel, Levenshtein
 
     numbers: dict[str, int] = {}
     coded_before = [numbers.setdefault(line, len(numbers)) for line in before]
     coded_after = [numbers.setdefault(line, len(numbers)) for line in after]
-    large = len(before) > LARGE and len(after) > LARGE
+    if len(before) * len(after) > TOO_LARGE * TOO_LARGE:
+        return [(0, len(before), 0, len(after))]
+    large = len(before) * len(after) > LARGE * LARGE
     found = (Levenshtein if large else Indel).opcodes(coded_before, coded_after)
     return [(op.src_start, op.src_end, op.dest_start, op.dest_end) for op in found if op.tag != "equal"]
 

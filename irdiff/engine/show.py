@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from irdiff.engine.kernels import Kernel, Reading
 from irdiff.engine.road import road
+from irdiff.engine.specializations import specializations
 from irdiff.model.bundle import Artifact
 from irdiff.model.facts import FactSpec, Value
 from irdiff.model.issues import Issue
@@ -31,6 +32,7 @@ def show(
     return Show(
         kernels=tuple(_kernel(kernel, order, stages, evidence=evidence, lines=lines) for kernel in kernels),
         issues=tuple(issues),
+        specializations=specializations(kernels, specs),
     )
 
 

@@ -112,6 +112,17 @@ class Reader:
             self._lines[key] = made if isinstance(made, dict) else {}
         return self._lines[key]
 
+    def written(self, reading: Reading, artifact: Artifact) -> Mapping[int, str]:
+        """Place to the artifact's own text there: its lines, or what the stage makes of it."""
+        make = reading.stage.written
+        if make is None:
+            text = artifact.read().decode("utf-8", errors="replace")
+            return dict(enumerate(text.split("\n"), 1))
+        prepared, _ = self._prepare({(artifact.stage, artifact.sha256): artifact})
+        context = self._context(prepared.get((artifact.stage, artifact.sha256)))
+        made = guarded(lambda: make(artifact, context), dict, self._owner(reading.stage.id), artifact)
+        return made if isinstance(made, dict) else {}
+
     def _stage(self, stage_id: str) -> StageSpec:
         return self._stages.get(stage_id) or unclaimed_stage(stage_id)
 
@@ -156,7 +167,9 @@ class Reader:
             prepared, _ = self._prepare({key: artifact})
             self._late[key] = self._read_one(reading.stage, artifact, prepared.get(key), canonical=True)
         late = self._late[key]
-        return msgspec.structs.replace(reading, canonical=late.canonical, erased=late.erased)
+        return msgspec.structs.replace(
+            reading, canonical=late.canonical, erased=late.erased, without=late.without
+        )
 
     def _read_one(
         self, stage: StageSpec, artifact: Artifact, prepared: object | None, *, canonical: bool
@@ -179,6 +192,7 @@ class Reader:
             summary=summary,
             canonical=digest,
             erased=made.erased,
+            without=made.without,
             issues=issues,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from irdiff.engine.kernels import Kernel
 from irdiff.model.facts import FactSpec
@@ -22,12 +22,27 @@ def status_of(stages: Mapping[str, StageReport], issues: Iterable[Issue]) -> Sta
     return "equivalent" if "equivalent" in found else "identical"
 
 
-def direction_of(changes: Sequence[Change], specs: Mapping[str, FactSpec]) -> Direction:
-    """Better, worse, or mixed by the exact facts that have a direction; never one summed score."""
+SAME = ("identical", "equivalent")
+
+
+def direction_of(
+    changes: Sequence[Change],
+    specs: Mapping[str, FactSpec],
+    machine_code: MachineCode,
+    earlier: Collection[str] = (),
+) -> Direction:
+    """Better, worse, or mixed by the exact facts that have a direction; never one summed score.
+
+    Where the machine code is the same, what moved in the ``earlier`` steps of the compiler led to nothing: only what a
+    launch is given beside the code (shared memory, for one) still has a direction.
+    """
+    silent = frozenset(earlier) if machine_code in SAME else frozenset()
     effects = {
         change.effect
         for change in changes
-        if change.fact in specs and specs[change.fact].exactness == "exact"
+        if change.fact in specs
+        and specs[change.fact].exactness == "exact"
+        and change.fact.partition(".")[0] not in silent
     }
     if {"better", "worse"} <= effects:
         return "mixed"

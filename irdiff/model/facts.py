@@ -32,6 +32,10 @@ class FactSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Which way is an improvement."""
     measure: Literal["total", "key"] = "total"
     """What ``better`` speaks of in a tally: the sum of its counts, or the size its numeric keys name."""
+    key_unit: str = ""
+    """Unit of the sizes that a tally's numeric keys name: ``B``."""
+    limited_by: str | None = None
+    """Id of a fact that names what keeps the value from being better: it is told with a change."""
     order: tuple[str, ...] = ()
     """A token's values in ascending order, where they have one; a token may name several, joined by `` + ``."""
     role: str | None = None

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from irdiff.model.facts import FactSpec, Value
+from irdiff.model.facts import FactSpec, Place, Value
 from irdiff.model.issues import Issue
 
 REPORT_SCHEMA = "irdiff-report/1"
@@ -23,7 +23,7 @@ Effect: TypeAlias = Literal["better", "worse", "neutral", "incomparable", "unexp
 class Pairing(msgspec.Struct, frozen=True, kw_only=True):
     """How two kernels were found to be the same one."""
 
-    method: Annotated[str, Meta(description="entry, specialization, ir, nearest or name")]
+    method: Annotated[str, Meta(description="only, entry, specialization, ir, nearest or name")]
     confidence: Annotated[float, Meta(ge=0, le=1, description="1 where the match cannot be another")]
 
 
@@ -60,6 +60,53 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     evidence_after: tuple[int, ...] = ()
     source: Annotated[str | None, Meta(description="file.py:line of the user's Python, where known")] = None
     rules: Annotated[tuple[str, ...], Meta(description="codes of the rules it fires")] = ()
+    trips: Annotated[
+        int | msgspec.UnsetType,
+        Meta(description="how often the loop of the scope runs for one start of the kernel, where constant"),
+    ] = msgspec.UNSET
+    limits: Annotated[
+        tuple[str, str] | None,
+        Meta(description="what keeps the value from being better, before and after, where known: registers"),
+    ] = None
+
+
+class HunkLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of a hunk."""
+
+    mark: Annotated[Literal[" ", "-", "+"], Meta(description="` ` on both sides, `-` before, `+` after")]
+    text: Annotated[str, Meta(description="the canonical line with the names that the artifact uses")]
+    canonical: str
+    place_before: Annotated[int | None, Meta(description="line or address; null where it has none")] = None
+    place_after: int | None = None
+    written: Annotated[str | None, Meta(description="the artifact's own line, where there is one")] = None
+
+
+class Hunk(msgspec.Struct, frozen=True, kw_only=True):
+    """Lines that differ, with the lines around them."""
+
+    scope: Annotated[str, Meta(description="function, loop and block: `matmul_kernel/loop0/b3`")]
+    before: Annotated[
+        tuple[int, int] | None, Meta(description="first and last place that differs; null for none")
+    ]
+    after: tuple[int, int] | None
+    size: Annotated[int, Meta(ge=1, description="lines that differ, counted on the longer side")]
+    source: Annotated[str | None, Meta(description="path:line of the user's Python, where known")] = None
+    note: Annotated[
+        str, Meta(description="said instead of the lines: the same instructions in another order")
+    ] = ""
+    lines: tuple[HunkLine, ...] = ()
+
+
+class StageHunks(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the canonical forms of one stage differ."""
+
+    stage: str
+    place: Annotated[Place, Meta(description="what the places of the hunks count")]
+    hunks: tuple[Hunk, ...] = ()
+    more: Annotated[int, Meta(description="smaller hunks left out")] = 0
+    missing: Annotated[str | None, Meta(description="why there are none, where they could not be made")] = (
+        None
+    )
 
 
 class KernelReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,6 +128,9 @@ class KernelReport(msgspec.Struct, frozen=True, kw_only=True):
         dict[str, Value], Meta(description="provenance facts that differ: fact id to delta")
     ] = {}
     issues: tuple[Issue, ...] = ()
+    hunks: Annotated[
+        StageHunks | msgspec.UnsetType, Meta(description="lines of one stage, where asked for with --ir")
+    ] = msgspec.UNSET
 
 
 class KernelRef(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,6 +165,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         tuple[str, str] | None,
         Meta(description="set where two stages of one dialect are compared with each other: before, after"),
     ] = None
+    times: Annotated[
+        dict[str, float] | msgspec.UnsetType,
+        Meta(description="kernel name to its share of the time, 0 to 1, where given with --weights"),
+    ] = msgspec.UNSET
 
 
 class LoopInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -160,9 +214,30 @@ class ShownKernel(msgspec.Struct, frozen=True, kw_only=True):
     issues: tuple[Issue, ...] = ()
 
 
+class Specialization(msgspec.Struct, frozen=True, kw_only=True):
+    """What it does to the machine code that one kernel was compiled for several kinds of one argument."""
+
+    kernel: str
+    target: str | None
+    argument: str
+    values: Annotated[
+        tuple[str, ...],
+        Meta(description="what it was compiled for: `i32, tt.divisibility = 16`; empty for none"),
+    ]
+    entries: Annotated[int, Meta(ge=2, description="entries that differ in this argument alone")]
+    codes: Annotated[int, Meta(ge=1, description="different machine codes among them")]
+    buys_nothing: Annotated[
+        bool, Meta(description="whether every value of the argument gives the same machine codes")
+    ]
+
+
 class Show(msgspec.Struct, frozen=True, kw_only=True):
     """What ``irdiff show --format json`` prints."""
 
     schema: str = SHOW_SCHEMA
     kernels: tuple[ShownKernel, ...]
     issues: tuple[Issue, ...] = ()
+    specializations: Annotated[
+        tuple[Specialization, ...],
+        Meta(description="arguments in which entries of one kernel differ, and what that does"),
+    ] = ()

@@ -174,6 +174,16 @@ class StageSpec(msgspec.Struct, frozen=True, kw_only=True):
     source_lines: Callable[[Artifact, Context], Mapping[int, str]] | None = None
     """What ``Summary.source_lines`` would hold, where it costs too much to make it for every artifact: asked for where
     a change of this stage is shown. Raises ParseError alone."""
+    names: str = r"%[\w$.-]+|\^\w+"
+    """Regular expression of the names in a canonical line that are only numbers given in order, or chosen by a
+    compiler: two lines are aligned without regard to them."""
+    names_written: str = r"%[\w$.-]+|\^\w+"
+    """The same names as the artifact and as canonical lines write them, one for one: hunks show the artifact's."""
+    order_free: Callable[[str], bool] | None = None
+    """Whether a canonical line may change places with its neighbours where a scheduler moves it (no label, branch or
+    barrier); None for a stage whose order is told as it is."""
+    written: Callable[[Artifact, Context], Mapping[int, str]] | None = None
+    """Place to the artifact's own text there, for artifacts that are no text. Raises ParseError alone."""
     needs: tuple[str, ...] = ()
     """Ids of tools that it uses where they are found."""
     prepare: Callable[[Sequence[Artifact], Toolbox], Mapping[str, object]] | None = None

@@ -35,6 +35,9 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     issues: tuple[Issue, ...] = ()
     source_lines: dict[int, str] = {}
     """Place in the artifact to the ``path:line`` of the user's source that it comes from, where recorded."""
+    folded: tuple[str, ...] = ()
+    """Fields of this artifact's records whose values say nothing by themselves (a default that other releases do not
+    write, a variable that only prints): where both sides fold one, it is no cause of anything."""
     degraded: str | None = None
     """Why part of what this stage can say is missing here (a tool was not found), else ``None``."""
 
@@ -48,6 +51,9 @@ class Canonical(msgspec.Struct, frozen=True, kw_only=True):
     erased: dict[str, str] = {}
     """Normalisation id to a digest of what it took away: two artifacts with equal ``lines`` differ for
     just those normalisations whose digests differ. That is how "bytes differ by source paths" is known."""
+    without: dict[str, str] = {}
+    """Part of the form in words (``control words``) to a digest of the form without it: where ``lines`` differ and
+    this does not, two artifacts differ in that part only."""
 
     @staticmethod
     def of(
@@ -55,6 +61,9 @@ class Canonical(msgspec.Struct, frozen=True, kw_only=True):
         *,
         places: Iterable[int] = (),
         erased: Mapping[str, str] | None = None,
+        without: Mapping[str, str] | None = None,
     ) -> Canonical:
         """Build one from any iterables."""
-        return Canonical(lines=tuple(lines), places=tuple(places), erased=dict(erased or {}))
+        return Canonical(
+            lines=tuple(lines), places=tuple(places), erased=dict(erased or {}), without=dict(without or {})
+        )

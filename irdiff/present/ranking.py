@@ -8,8 +8,8 @@ from irdiff.model.report import Change, KernelReport, Report
 
 ROLES = (
     "spills", "registers", "stack", "occupancy", "shared_bytes", "shared_limit", "mma_class", "mma_operands",
-    "global_access_bytes", "unpipelined_loads", "pipeline_depth", "layout_conversions", "local_accesses",
-    "barrier_instructions", "async_waits", "contraction", "reduce_reach", "code_bytes",
+    "global_access_bytes", "unpipelined_loads", "pipeline_depth", "shared_buffers", "layout_conversions",
+    "local_accesses", "barrier_instructions", "async_waits", "contraction", "reduce_reach", "code_bytes",
 )  # fmt: skip
 """Roles in the order in which a reader wants to hear of them."""
 IN_LOOPS = ("spills", "unpipelined_loads", "layout_conversions", "local_accesses", "barrier_instructions")
@@ -30,6 +30,7 @@ def ranked(changes: Sequence[Change], report: Report) -> list[Change]:
             effects[change.effect],
             ROLES.index(spec.role) if spec is not None and spec.role in ROLES else len(ROLES),
             spec is not None and spec.exactness != "exact",
+            -change.trips if isinstance(change.trips, int) else -1,
             "/" in change.scope,
             -order.get(stage, len(order)),
             change.fact,

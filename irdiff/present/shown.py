@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from irdiff.model.facts import FactSpec, Value
 from irdiff.model.report import Show, ShownKernel, ShownStage
+from irdiff.present.specializations import footer, sentences
 from irdiff.present.terminal import Console, grid
 from irdiff.present.view import issue_line
 from irdiff.present.wording import number, plural, printable, selector, value_text
@@ -29,11 +30,21 @@ def write_show(
     """Print the facts of the kernels."""
     if len(shown.kernels) > IN_FULL and not verbose:
         _table(shown.kernels, specs, console)
+        for line in footer(shown):
+            console.print(line)
     else:
         for index, kernel in enumerate(shown.kernels):
             if index:
                 console.print()
             _kernel(kernel, specs, titles, console, verbose=verbose)
+    for issue in shown.issues:
+        console.print(printable(issue_line(issue)))
+
+
+def write_specializations(shown: Show, console: Console) -> None:
+    """Print what specializing on each argument buys."""
+    for line in sentences(shown):
+        console.print(line)
     for issue in shown.issues:
         console.print(printable(issue_line(issue)))
 

@@ -21,6 +21,7 @@ __all__ = ["Console", "ProgressBar", "console_for", "grid", "render", "write"]
 
 TONES = {"good": "bold green", "bad": "bold red", "neutral": "bold yellow", "unsure": "bold magenta"}
 EFFECTS = {"worse": "red", "better": "green", "unexplained": "yellow", "differs": "yellow"}
+HUNKS = {"": "", "title": "bold", "header": "cyan", "removed": "red", "added": "green", "dim": "dim"}
 PIPED_WIDTH = 120
 """Columns where the output is not a terminal and COLUMNS is not set."""
 
@@ -72,6 +73,10 @@ def write(view: View, console: Console) -> None:
         console.print(Padding(Text(printable(paragraph)), (0, 0, 0, 2)))
     for block in view.blocks:
         _block(block, console)
+    if view.hunks:
+        console.print()
+    for row in view.hunks:
+        console.print(Text(printable(row.text), style=HUNKS[row.tone]), soft_wrap=True)
     if view.issues:
         console.print()
         for line in view.issues:

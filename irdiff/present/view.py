@@ -11,11 +11,13 @@ import msgspec
 from irdiff.model.facts import FactSpec
 from irdiff.model.issues import Issue
 from irdiff.model.report import Change, KernelReport, Report
-from irdiff.present.ranking import HEADLINE_EFFECTS, is_fingerprint, is_headline, of_the_last_stage, ranked
-from irdiff.present.wording import ARROW, MAX_KEYS, before_after, joined, plural, selector
+from irdiff.present.groups import budgeted, groups, signature, title
+from irdiff.present.hunks import HunkRow, hunk_rows
+from irdiff.present.ranking import is_fingerprint, is_headline, of_the_last_stage, ranked
+from irdiff.present.story import begins_in, beside, story
+from irdiff.present.wording import MAX_KEYS, before_after, joined, plural
 
 MAX_ROWS = 12
-MAX_GROUPS = 12
 MAX_ISSUES = 12
 MAX_OPERATIONS = 40
 
@@ -53,21 +55,26 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     blocks: tuple[Block, ...]
     issues: tuple[str, ...]
     footer: tuple[str, ...]
+    hunks: tuple[HunkRow, ...] = ()
+    """Lines of a stage, where they were asked for."""
 
 
-def view(report: Report, *, everything: bool = False, unpaired: bool = False) -> View:
-    """What to say of a report; ``everything`` lifts the limits, ``unpaired`` lists kernels of one side only."""
+def view(report: Report, *, everything: bool = False, unpaired: bool = False, top: int | None = None) -> View:
+    """What to say of a report; ``everything`` lifts the limits, ``unpaired`` lists kernels of one side only.
+
+    ``top`` says how many groups of kernels are told in full.
+    """
     changed = [kernel for kernel in report.kernels if kernel.status == "changed"]
     single = len(report.kernels) == 1
-    groups = _groups(changed)
-    most = len(groups) if everything else MAX_GROUPS
+    shown = budgeted(groups(changed, report), everything=everything, top=top)
     blocks = [
-        _kernel_block(group, report, everything=everything)
+        _kernel_block(group[0], report, sentence=story(group[0], report), everything=everything)
         if single
         else _group_block(group, report, everything=everything)
-        for group in groups[:most]
+        for group in shown.full
     ]
-    footer = [f"{plural(len(groups) - most, 'more group')}: --all shows them"] if len(groups) > most else []
+    blocks += [_short_block(shown.short, report)] if shown.short else []
+    footer = [f"{plural(shown.left, 'more group')}: --top N or --all shows them"] if shown.left else []
     return View(
         subject=_subject(report),
         verdict=" · ".join(part for part in (report.verdict, report.direction) if part),
@@ -76,6 +83,7 @@ def view(report: Report, *, everything: bool = False, unpaired: bool = False) ->
         blocks=tuple(blocks),
         issues=tuple(_issues(report, everything=everything)),
         footer=tuple(footer),
+        hunks=hunk_rows(report, everything=everything),
     )
 
 
@@ -115,7 +123,10 @@ def _toolchains(report: Report) -> list[str]:
 def _paragraphs(report: Report, changed: Sequence[KernelReport], *, unpaired: bool) -> list[str]:
     paragraphs: list[str] = []
     same = [kernel for kernel in report.kernels if kernel.status in {"identical", "equivalent"}]
-    if report.kernels and not changed and same:
+    if report.kernels and not changed and same and len(same) < len(report.kernels):
+        whole = plural(len(report.kernels) - len(same), "kernel")
+        paragraphs.append(f"{plural(len(same), 'kernel')} equivalent; {whole} could not be compared in full.")
+    elif report.kernels and not changed and same:
         paragraphs.append(f"No meaning changed. {_why_bytes_differ(same)}")
     elif same:
         identical = sum(kernel.status == "identical" for kernel in same)
@@ -143,34 +154,18 @@ def _why_bytes_differ(kernels: Sequence[KernelReport]) -> str:
     return f"Bytes differ by {joined(reasons, most=6)}."
 
 
-def _groups(changed: Sequence[KernelReport]) -> list[list[KernelReport]]:
-    """Kernels with the same signature of change, the worst and largest group first."""
-    found: dict[tuple[object, ...], list[KernelReport]] = {}
-    for kernel in changed:
-        headline = sorted({(c.fact, c.effect) for c in kernel.changes if c.effect in HEADLINE_EFFECTS})
-        begins = kernel.first_divergence
-        key = (begins.stage if begins else "", begins.cause if begins else "", tuple(headline))
-        found.setdefault(key, []).append(kernel)
-    rank = {"worse": 0, "mixed": 1, "neutral": 2, None: 2, "better": 3}
-    return sorted(
-        found.values(),
-        key=lambda group: (rank[group[0].direction], -len(group), group[0].name, group[0].path_before),
-    )
-
-
-def _kernel_block(group: Sequence[KernelReport], report: Report, *, everything: bool) -> Block:
-    kernel = group[0]
+def _kernel_block(kernel: KernelReport, report: Report, *, sentence: str, everything: bool) -> Block:
     changes = ranked(kernel.changes, report)
     told = [change for change in changes if not is_fingerprint(change, report)]
     changes = changes if everything else of_the_last_stage(told, report) or changes
     if not everything:
         headline = [change for change in changes if is_headline(change, kernel, report)]
-        changes_shown = (headline or changes)[:MAX_ROWS]
+        changes_shown = beside(sentence, kernel, report, (headline or changes)[:MAX_ROWS])
     else:
         changes_shown = changes
     return Block(
         title="",
-        sentence=_begins(kernel, report),
+        sentence=sentence,
         rows=tuple(
             _row(change, kernel, report.facts.get(change.fact), most=_keys(change, report))
             for change in changes_shown
@@ -182,17 +177,10 @@ def _kernel_block(group: Sequence[KernelReport], report: Report, *, everything: 
 
 def _group_block(group: Sequence[KernelReport], report: Report, *, everything: bool) -> Block:
     kernel = group[0]
-    block = _kernel_block([kernel], report, everything=everything)
-    name = selector(kernel.name, kernel.path_before, [member.name for member in report.kernels])
-    others = f" (and {len(group) - 1:,} more)" if len(group) > 1 else ""
-    names = sorted({member.name for member in group}) if everything else []
-    listed = f": {', '.join(names)}" if len(names) > 1 else ""
+    block = _kernel_block(kernel, report, sentence=begins_in(kernel, report), everything=everything)
     rows = block.rows if everything else block.rows[:4]
-    several = len({member.target for member in report.kernels}) > 1
-    target = f"   {kernel.target}" if several and kernel.target else ""
-    title = f"{plural(len(group), 'kernel')}  {name}{others}{listed}{target}   {kernel.direction or ''}"
     return Block(
-        title=title.rstrip(),
+        title=title(group, report, everything=everything),
         sentence=block.sentence,
         rows=rows,
         more=block.more + len(block.rows) - len(rows),
@@ -200,34 +188,22 @@ def _group_block(group: Sequence[KernelReport], report: Report, *, everything: b
     )
 
 
+def _short_block(found: Sequence[Sequence[KernelReport]], report: Report) -> Block:
+    """A line for each of several groups."""
+    rows = [
+        Row(
+            effect={"neutral": ""}.get(group[0].direction or "", group[0].direction or ""),
+            codes="",
+            title=title(group, report, everything=False, short=True),
+            change=signature(group, report),
+        )
+        for group in found
+    ]
+    return Block(title="", sentence=f"{plural(len(found), 'more group')}, in short:", rows=tuple(rows))
+
+
 def _same_word(sameness: str) -> str:
     return {"identical": "same", "equivalent": "same"}.get(sameness, sameness)
-
-
-def _begins(kernel: KernelReport, report: Report) -> str:
-    begins = kernel.first_divergence
-    if begins is None:
-        return "No stage of the compiler differs; what describes the compilation does."
-    names = list(kernel.stages)
-    same = [
-        name.upper()
-        for name in names[: names.index(begins.stage) if begins.stage in names else 0]
-        if kernel.stages[name].sameness in {"identical", "equivalent"} and name in report.steps
-    ]
-    cause = f" ({begins.cause.replace('->', ARROW)})" if begins.cause else ""
-    tail = f"; {_and(same)} {'are' if len(same) > 1 else 'is'} the same" if same else ""
-    text = f"Begins in {begins.stage.upper()}{cause}{tail}."
-    if report.stages_compared is not None:
-        first, second = (name.upper() for name in report.stages_compared)
-        text = f"{first} {ARROW} {second} of one dialect: what lies between them{cause}."
-    if kernel.machine_code in {"identical", "equivalent"}:
-        text = f"The machine code is {'identical' if kernel.machine_code == 'identical' else 'equivalent'}. {text}"
-    return text
-
-
-def _and(words: Sequence[str]) -> str:
-    """``A``, ``A and B``, ``A, B and C``."""
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
 def _keys(change: Change, report: Report) -> int:

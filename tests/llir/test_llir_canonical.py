@@ -167,3 +167,15 @@ def test_a_recorded_pair_without_a_change_differs_in_one_rule(pair: str, rule: s
     assert before.read_bytes() != after.read_bytes()
     assert first.lines == second.lines
     assert {name for name in first.erased if first.erased[name] != second.erased.get(name)} == {rule}
+
+
+def test_an_attribute_group_has_no_order() -> None:
+    before = kernel(_BODY)
+    after = before.replace('nounwind "nvvm.reqntid"="128"', '"nvvm.reqntid"="128" nounwind')
+    assert before != after
+    first, second = canonical_of(before), canonical_of(after)
+    assert first.lines == second.lines
+    assert {name for name in first.erased if first.erased[name] != second.erased.get(name)} == {
+        "attribute-groups"
+    }
+    assert canonical_of(before.replace("nounwind ", "")).lines != first.lines

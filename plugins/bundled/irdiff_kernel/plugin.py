@@ -21,6 +21,7 @@ FACTS = (
         unit="CTAs",
         better="higher",
         role="occupancy",
+        limited_by="kernel.occupancy_limiter",
         comparable_when=("target.arch", "meta.num_warps"),
         group="occupancy",
         doc=(

@@ -16,7 +16,8 @@ from irdiff_llir.names import TOKEN, FunctionNames
 from irdiff_llir.reader import Item, Module
 from irdiff_llir.spelling import fold
 
-_GROUP = re.compile(r"attributes (#\d+) = (\{.*\})\s*\Z")
+_GROUP = re.compile(r"attributes (#\d+) = \{(.*)\}\s*\Z")
+_ATTRIBUTE = re.compile(r'"[^"]*"(?:="[^"]*")?|\w+\([^()]*\)|\S+')
 _DECLARED_DEBUG = re.compile(r" !dbg (!\d+)(?= )")
 _DEBUG_CALL = re.compile(r"(?:tail )?call void @llvm\.dbg\.")
 _LAST = 1 << 60  # metadata nodes are listed after everything else, as LLVM does
@@ -43,7 +44,7 @@ class _Writer:
         self.written: list[tuple[int, int, str]] = []
         self.metadata = Metadata(module)
         self.groups = {
-            match[1]: match[2]
+            match[1]: _sorted(match[2])
             for _, kind, text in module.top
             if kind == "attributes" and (match := _GROUP.match(text)) is not None
         }
@@ -85,7 +86,7 @@ class _Writer:
                 return
         elif kind == "attributes":
             if self.on("attribute-groups"):
-                self.erased.add("attribute-groups", text.split(" = ")[0])
+                self.erased.add("attribute-groups", text)
             else:
                 self.put(line, text)
             return
@@ -227,3 +228,8 @@ class _Writer:
                 self.erased.add(rule, text)
             else:
                 self.put(line, text, last=True)
+
+
+def _sorted(group: str) -> str:
+    """An attribute group without an order of its words: LLVM keeps none (``AttributeSet``)."""
+    return f"{{ {' '.join(sorted(_ATTRIBUTE.findall(group)))} }}"

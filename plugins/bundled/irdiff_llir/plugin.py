@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from irdiff.api import EntryInfo, Normalization, StageSpec, hookimpl
 from irdiff_llir.canonical import canonical
 from irdiff_llir.facts import summarize
+from irdiff_llir.names import NAMES, NAMES_WRITTEN
 from irdiff_llir.road import road
 from irdiff_llir.specs import FACTS
 
@@ -41,7 +42,7 @@ NORMALIZATIONS = (
     Normalization(
         id="attribute-groups",
         title="attribute group numbers",
-        doc="`#0` becomes the content of `attributes #0`.",
+        doc="`#0` becomes the content of `attributes #0`, its words in alphabetical order.",
     ),
     Normalization(
         id="identity",
@@ -88,5 +89,7 @@ def irdiff_stages() -> Iterable[StageSpec]:
             normalizations=NORMALIZATIONS,
             expected=expected,
             road=road,
+            names=NAMES,
+            names_written=NAMES_WRITTEN,
         ),
     )

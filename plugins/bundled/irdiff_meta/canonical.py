@@ -7,7 +7,7 @@ import json
 from collections import defaultdict
 
 from irdiff.api import Artifact, Canonical, Context, Normalization
-from irdiff_meta.defaults import is_default
+from irdiff_meta.defaults import follows_target, is_default
 from irdiff_meta.keys import PRINTING, PROVENANCE, target_of, without_folders
 from irdiff_meta.reading import Field, Metadata, read
 
@@ -80,6 +80,16 @@ def canonical(artifact: Artifact, context: Context) -> Canonical:
             rule: hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
             for rule, lines in sorted(erased.items())
         },
+    )
+
+
+def folded(metadata: Metadata) -> tuple[str, ...]:
+    """Keys that say nothing by themselves: defaults of one release or of the target, variables that only print."""
+    rules = {"release-defaults", "dump-variables"}
+    return tuple(
+        key
+        for key, field in metadata.fields.items()
+        if _rule(metadata, field) in rules or follows_target(metadata, key)
     )
 
 

@@ -106,6 +106,18 @@ COMPUTED: Mapping[str, Callable[[Metadata], Json]] = {
 """Keys whose default follows from other keys: the target's, or the number of CTAs (since 3.6 always [n, 1, 1])."""
 
 
+def follows_target(metadata: Metadata, key: str) -> bool:
+    """Whether an option that is always written has just the value that its target gives it.
+
+    ``max_num_imprecise_acc_default`` is 2**30 on compute capability 9.0 and 0 elsewhere (``parse_options`` of
+    ``backends/nvidia/compiler.py``, Triton 3.0 to 3.9; HIP always has 0).
+    """
+    if key != "max_num_imprecise_acc_default":
+        return False
+    arch = _cuda_arch(metadata)
+    return arch is not None and metadata.value(key) == (1 << 30 if arch == "sm90" else 0)
+
+
 def is_default(metadata: Metadata, key: str) -> bool:
     """Whether a field says no more than a release without it does."""
     field = metadata.fields[key]

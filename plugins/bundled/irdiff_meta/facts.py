@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from irdiff.api import Artifact, Context, Coverage, Fact, FactSpec, Issue, Scalar, Summary
+from irdiff_meta.canonical import folded
 from irdiff_meta.keys import is_environment, is_known, is_option, target_of, without_folders
 from irdiff_meta.reading import Json, Metadata, read
 from irdiff_meta.record import record_facts
@@ -110,6 +111,7 @@ FACTS = (
         id="meta.environment",
         title="environment",
         kind="record",
+        role="environment",
         group="options",
         place="byte",
         doc=(
@@ -187,6 +189,7 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
             unknown=tuple(unknown[:50]),
         ),
         issues=tuple(_issues(metadata, wrong)),
+        folded=folded(metadata),
     )
 
 

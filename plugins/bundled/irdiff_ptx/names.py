@@ -13,6 +13,8 @@ from irdiff_ptx.declarations import registers
 from irdiff_ptx.reader import Item
 
 NAME = re.compile(r"(?<![\w$%])[%$A-Za-z_][\w$]*")
+NAMES = r"%\w*\d|\$L\w+"
+"""Registers and labels, as canonical lines and artifacts write them."""
 _NUMBERED = re.compile(r"(.*?\D)(0|[1-9]\d{0,8})\Z")
 _DEBUG_LABEL = re.compile(r"\$L__(?:tmp|func_begin|func_end|info_string|pc_sec)\d*\Z")
 _REFERS = ("bra", "brx", "call", "mov")

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from irdiff.api import EntryInfo, Normalization, StageSpec, hookimpl
 from irdiff_ptx.canonical import canonical
 from irdiff_ptx.facts import summarize
+from irdiff_ptx.names import NAMES
 from irdiff_ptx.road import road
 from irdiff_ptx.specs import FACTS
 
@@ -82,5 +83,7 @@ def irdiff_stages() -> Iterable[StageSpec]:
             normalizations=NORMALIZATIONS,
             expected=expected,
             road=road,
+            names=NAMES,
+            names_written=NAMES,
         ),
     )

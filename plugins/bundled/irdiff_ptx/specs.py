@@ -28,6 +28,7 @@ def _tally(
         unit=unit,
         better="higher" if better == "higher" else "neutral",
         measure="key" if by_key else "total",
+        key_unit="B" if by_key else "",
         role=role,
         group=group,
         comparable_when=comparable_when,

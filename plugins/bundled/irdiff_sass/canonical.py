@@ -30,10 +30,16 @@ class Canon(msgspec.Struct, kw_only=True):
     targets: list[str] = []
     reuse: list[str] = []
     padding: list[str] = []
+    bare: list[str] = []
+    """The lines without control words."""
+    controlled: bool = False
+    """Whether any line has one."""
 
-    def add(self, line: str, place: int) -> None:
-        """One more line."""
-        self.lines.append(line)
+    def add(self, line: str, place: int, control: str = "") -> None:
+        """One more line, its control word behind it."""
+        self.lines.append(f"{line}  {control}" if control else line)
+        self.bare.append(line)
+        self.controlled = self.controlled or bool(control)
         self.places.append(place)
 
 
@@ -63,7 +69,8 @@ def canonical_form(cubin: Cubin | None, decoded: Listing | Undecoded, normalizes
             "nop-padding": canon.padding,
         }
         taken |= {name: digest(each) for name, each in parts.items() if normalizes(name)}
-    return Canonical.of(canon.lines, places=canon.places, erased=taken)
+    without = {"control words": digest(canon.bare)} if canon.controlled else {}
+    return Canonical.of(canon.lines, places=canon.places, erased=taken, without=without)
 
 
 def _add_code(canon: Canon, text: CodeText, normalizes: Normalizes, *, alone: bool) -> None:
@@ -81,7 +88,8 @@ def _add_code(canon: Canon, text: CodeText, normalizes: Normalizes, *, alone: bo
         label = labels.get(instruction.address - text.base)
         if label is not None:
             canon.add(f"{label}:", instruction.address)
-        canon.add(_line(canon, instruction, labels, rename, normalizes), instruction.address)
+        line, control = _line(canon, instruction, labels, rename, normalizes)
+        canon.add(line, instruction.address, control)
     if rename is not None:
         canon.names += rename.given()
 
@@ -92,7 +100,8 @@ def _line(
     labels: Mapping[int, str],
     rename: Renaming | None,
     normalizes: Normalizes,
-) -> str:
+) -> tuple[str, str]:
+    """The instruction, and its control word: scheduling, which says when and not what."""
     operands = list(instruction.operands)
     target = instruction.target
     if target is not None and target in labels:
@@ -109,4 +118,4 @@ def _line(
     if rename is not None:
         text = rename(text)
     control = control_text(instruction.control)
-    return f"{text}  {control}{f':{flags}' if flags else ''}" if control else text
+    return text, f"{control}:{flags}" if control and flags else control

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from irdiff.api import EntryInfo, StageSpec, ToolSpec, hookimpl
 from irdiff_sass.disassembly import TOOL, prepare
+from irdiff_sass.order import NAMES, NAMES_WRITTEN, order_free, written
 from irdiff_sass.ptxas_stage import PTXAS
 from irdiff_sass.road import road
 from irdiff_sass.specs import FACTS, NORMALIZATIONS
@@ -34,6 +35,10 @@ STAGE = StageSpec(
     prepare=prepare,
     source_lines=lines_of_source,
     road=road,
+    names=NAMES,
+    names_written=NAMES_WRITTEN,
+    order_free=order_free,
+    written=written,
 )
 
 NVDISASM = ToolSpec(

@@ -87,6 +87,11 @@ def lines_of_source(artifact: Artifact, context: Context) -> dict[int, str]:
     return source_lines(read_cubin(data)) if data[:4] == b"\x7fELF" else {}
 
 
+def listing_of(artifact: Artifact, context: Context) -> Listing | Undecoded:
+    """The decoded code, or why it is not. Raises ParseError as ``summarize`` does."""
+    return _parts(artifact, context).decoded
+
+
 def _parts(artifact: Artifact, context: Context) -> Parts:
     return context.once("sass", lambda: _read(artifact, context))
 

@@ -71,6 +71,7 @@ GPU = (
         title="shared-memory buffers",
         kind="tally",
         unit="buffers",
+        role="shared_buffers",
         group="shared memory",
         doc=f"`ttg.local_alloc` by shape, element type and layout. {_GPU_OPS} (Triton 3.6).",
     ),

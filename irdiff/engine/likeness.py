@@ -1,0 +1,236 @@
+"""How alike two kernels are: their specialization, what their earliest common stage does, and their names.
+
+Each of the three is a set of short texts, kept as the bits of one integer, so that the share two kernels have in
+common (Jaccard: shared texts of all texts) costs two counts of bits.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from irdiff.engine.kernels import Kernel, facts_with_role
+from irdiff.model.facts import Fact, FactSpec, Value
+
+DESCRIBING_ROLES = ("target", "options", "specialization", "arguments")
+"""Roles of the facts that say which specialization of a kernel one is looking at."""
+OPTIONS = "options"
+FINGERPRINT = "fingerprint"
+LEVELS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 4096)
+"""Counts that make a step of their own: 100 additions are more like 90 than like 10."""
+SCALE = 10_000
+"""Likeness of two equal kernels; whole numbers, so that ties are ties."""
+
+
+class Portrait(msgspec.Struct, frozen=True, kw_only=True):
+    """What pairing knows of one kernel."""
+
+    name: str
+    stem: str
+    """The name without the numbers at its end."""
+    features: frozenset[str]
+    """What describes the specialization; empty where nothing does."""
+    feature_bits: int
+    content_bits: int
+    """What the earliest stage that the kernels have in common does."""
+    name_bits: int
+    code: frozenset[str]
+    """Fingerprints of the machine code, where known."""
+    place: str
+    """Name of the folder that the entry's folder lies in: copies of one tree side by side are told apart by it."""
+
+
+class Weights(msgspec.Struct, frozen=True, kw_only=True):
+    """How much each part counts, of SCALE."""
+
+    features: int
+    content: int
+    code: int
+    name: int
+    """For how alike the words of the names are."""
+    same_name: int = 0
+    """For the very same name, numbers included."""
+
+
+def likeness(before: Portrait, after: Portrait, weights: Weights) -> int:
+    """0 to SCALE, the same in both directions."""
+    return likenesses([before], [after], weights)[0][0] // 2
+
+
+def likenesses(
+    rows: Sequence[Portrait], columns: Sequence[Portrait], weights: Weights, *, least_content: int = 0
+) -> list[list[int]]:
+    """Twice the likeness of each row and column, and one more for entries in folders of one name.
+
+    Pairs of other names whose contents have less than ``least_content`` (of SCALE) in common get 0.
+    """
+    features = _Distinct([face.feature_bits for face in columns])
+    contents = _Distinct([face.content_bits for face in columns])
+    words = _Distinct([face.name_bits for face in columns])
+    by_code = _numbers([face.code for face in columns])
+    by_name = _numbers([face.name for face in columns])
+    by_place = _numbers([face.place for face in columns])
+    table: list[list[int]] = []
+    for face in rows:
+        shared = contents.shares(face.content_bits)
+        parts = zip(features.shares(face.feature_bits), shared, words.shares(face.name_bits), strict=True)
+        same_name = by_name.get(face.name, ())
+        line = [
+            2 * ((weights.features * first + weights.content * second + weights.name * third) // SCALE)
+            for first, second, third in parts
+        ]
+        for column in by_code.get(face.code, ()) if face.code else ():
+            line[column] += 2 * weights.code
+        for column in same_name:
+            line[column] += 2 * weights.same_name
+        for column in by_place.get(face.place, ()):
+            line[column] += 1
+        if least_content:
+            kept = set(same_name)
+            for column, content in enumerate(shared):
+                if content < least_content and column not in kept:
+                    line[column] = 0
+        table.append(line)
+    return table
+
+
+class _Distinct:
+    """Sets of bits of which many are equal: each share is computed once."""
+
+    def __init__(self, masks: Sequence[int]) -> None:
+        self._order = {mask: index for index, mask in enumerate(dict.fromkeys(masks))}
+        self._index = [self._order[mask] for mask in masks]
+
+    def shares(self, mask: int) -> list[int]:
+        """How much each has in common with another, in the order of the masks."""
+        found = [share(mask, other) for other in self._order]
+        return [found[index] for index in self._index]
+
+
+def _numbers(values: Sequence[Hashable]) -> dict[Hashable, list[int]]:
+    found: dict[Hashable, list[int]] = {}
+    for number, value in enumerate(values):
+        found.setdefault(value, []).append(number)
+    return found
+
+
+def share(before: int, after: int) -> int:
+    """How much of all bits both have, 0 to SCALE; SCALE for two empty sets."""
+    every = (before | after).bit_count()
+    return SCALE * (before & after).bit_count() // every if every else SCALE
+
+
+def stem(name: str) -> str:
+    """The name without numbers at its end: ``triton_poi_fused_add_3`` and ``_4`` are one family."""
+    words = name.split("_")
+    while len(words) > 1 and words[-1].isdigit():
+        words.pop()
+    return "_".join(words)
+
+
+def portraits(
+    before: Sequence[Kernel], after: Sequence[Kernel], specs: Mapping[str, FactSpec]
+) -> list[Portrait]:
+    """A portrait of each kernel, those before first; options that one side does not know tell nothing apart."""
+    bits: dict[str, int] = {}
+    kernels = [*before, *after]
+    stage = _common_stage(kernels)
+    known = _options(before, specs) & _options(after, specs)
+    return [_portrait(kernel, specs, stage, known, bits) for kernel in kernels]
+
+
+def _options(kernels: Sequence[Kernel], specs: Mapping[str, FactSpec]) -> frozenset[str]:
+    """Names of the options that these kernels record."""
+    return frozenset(
+        name
+        for kernel in kernels
+        for fact in facts_with_role(kernel, specs, OPTIONS)
+        if isinstance(fact.value, dict)
+        for name in fact.value
+    )
+
+
+def _portrait(
+    kernel: Kernel,
+    specs: Mapping[str, FactSpec],
+    common: str | None,
+    options: frozenset[str],
+    bits: dict[str, int],
+) -> Portrait:
+    described: dict[str, Value] = {}
+    code: set[str] = set()
+    contents: list[Fact] = []
+    earliest = common if common in kernel.readings else next(iter(_steps(kernel)), None)
+    for fact in kernel.facts():
+        spec = specs.get(fact.id)
+        if fact.scope or spec is None:
+            continue
+        if spec.role in DESCRIBING_ROLES:
+            described[spec.role] = fact.value
+        if spec.role == FINGERPRINT and isinstance(fact.value, str):
+            code.add(fact.value)
+        elif earliest is not None and fact.id.startswith(f"{earliest}.") and not spec.provenance:
+            contents.append(fact)
+    features = {f"target={kernel.target}"} if kernel.target else set()
+    for role, value in described.items():
+        if role == OPTIONS and isinstance(value, dict):
+            value = {name: item for name, item in value.items() if name in options}  # noqa: PLW2901
+        features.update(f"{role}:{item}" for item in _items(value))
+    words = [word for word in stem(kernel.bundle.name).split("_") if word]
+    parts = kernel.bundle.path.replace("\\", "/").rstrip("/").split("/")
+    return Portrait(
+        name=kernel.bundle.name,
+        stem=stem(kernel.bundle.name),
+        features=frozenset(features),
+        feature_bits=_mask(sorted(features), bits),
+        content_bits=_mask((text for fact in contents for text in _texts(fact)), bits),
+        name_bits=_mask(
+            (f"{word}#{n}" for word, count in Counter(words).items() for n in range(count)), bits
+        ),
+        code=frozenset(code),
+        place=parts[-2] if len(parts) > 1 else "",
+    )
+
+
+def _common_stage(kernels: Sequence[Kernel]) -> str | None:
+    """The step of the compiler that most kernels were read of; of several the earliest."""
+    counts = Counter(name for kernel in kernels for name in _steps(kernel))
+    return max(counts, key=lambda name: counts[name], default=None)
+
+
+def _steps(kernel: Kernel) -> list[str]:
+    """Steps of the compiler that were read, in order."""
+    return [
+        name
+        for name, reading in kernel.readings.items()
+        if reading.summary is not None and reading.stage.pipeline and reading.stage.reported_as is None
+    ]
+
+
+def _mask(texts: Iterable[str], bits: dict[str, int]) -> int:
+    mask = 0
+    for text in texts:
+        mask |= 1 << bits.setdefault(text, len(bits))
+    return mask
+
+
+def _items(value: Value) -> list[str]:
+    if isinstance(value, dict):
+        return [f"{key}={value[key]}" for key in value]
+    return [str(value)]
+
+
+def _texts(fact: Fact) -> Iterable[str]:
+    """A fact as texts: each value itself, and for counts a text for each level they reach."""
+    value, name = fact.value, fact.id
+    pairs = value.items() if isinstance(value, dict) else [("", value)]
+    if isinstance(value, tuple):
+        pairs = [(item, True) for item in value]
+    for key, item in pairs:
+        yield f"{name} {key} = {item}"
+        if isinstance(item, int) and not isinstance(item, bool):
+            for level in range(bisect_right(LEVELS, item)):
+                yield f"{name} {key} {level}"
