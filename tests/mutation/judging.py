@@ -151,9 +151,8 @@ def judge(stage: StageSpec, count: int, seed: int) -> list[Outcome]:
 
 
 def share(outcomes: Sequence[Outcome]) -> float:
-    """Of the mutants whose kind names a fact, those in which it moved."""
-    counted = [each for each in outcomes if each.mutant.kind.facts]
-    return sum(each.named for each in counted) / max(1, len(counted))
+    """Of all mutants, those in which a fact moved that their kind names; a kind without a fact counts as a miss."""
+    return sum(each.named for each in outcomes) / max(1, len(outcomes))
 
 
 def told(outcomes: Sequence[Outcome], seed: int) -> str:
@@ -162,8 +161,8 @@ def told(outcomes: Sequence[Outcome], seed: int) -> str:
     some = any(each.moved for each in outcomes if not each.mutant.kind.facts)
     total = (
         f"seed {seed}: {len(outcomes)} mutants, {sum(each.changed for each in outcomes)} changed; "
-        f"a named fact moved in {share(outcomes):.1%} of the {len(counted)} whose kind names one; "
-        f"the other {len(outcomes) - len(counted)} are told by their lines"
+        f"a fact that the kind names moved in {share(outcomes):.1%} of all; "
+        f"{len(outcomes) - len(counted)} are of kinds that no fact counts"
     )
     lines = [total + (" and by other facts" if some else "")]
     for stage in STAGES:

@@ -33,7 +33,7 @@ def attributes(lines: list[str]) -> list[int]:
 
 
 KINDS = (
-    Kind(name="constant", facts=(), edit=in_text(plain, r"(?<=, )\d+$", changed_number)),
+    Kind(name="constant", facts=("constants",), edit=in_text(plain, r"(?<=, )\d+$", changed_number)),
     Kind(
         name="operands swapped",
         facts=(),
@@ -45,7 +45,7 @@ KINDS = (
     ),
     Kind(
         name="predicate changed",
-        facts=(),
+        facts=("comparisons",),
         edit=in_text(plain, r"(?<=icmp )(?:samesign )?(?:slt|ult|eq|ne)", other("slt", "sgt", "ne")),
     ),
     Kind(
@@ -108,7 +108,11 @@ KINDS = (
         facts=("inline_asm",),
         edit=in_text(assembly, r"(?<=\], )0x\w+(?=, )", other("0x4", "0x8")),
     ),
-    Kind(name="wait count", facts=(), edit=in_text(code, r"(?<=wait\.group\(i32 )\d+", changed_number)),
+    Kind(
+        name="wait count",
+        facts=("constants",),
+        edit=in_text(code, r"(?<=wait\.group\(i32 )\d+", changed_number),
+    ),
     Kind(
         name="barrier added",
         facts=("intrinsics",),

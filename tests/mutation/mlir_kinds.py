@@ -159,7 +159,7 @@ SHARED = (
     ),
     Kind(
         name="integer constant",
-        facts=INDEXED,
+        facts=("constants",),
         edit=in_text(
             named("arith.constant"),
             r"(?<=constant )\d+(?= : i32)|(?<=dense<)\d+(?=> : tensor<\w+xi32)",
@@ -168,7 +168,7 @@ SHARED = (
     ),
     Kind(
         name="float constant",
-        facts=(),
+        facts=("constants",),
         edit=in_text(named("arith.constant"), r"(?<=[ <])-?\d\.\d+e[+-]\d+", other("3.0e+00", "5.0e-01")),
     ),
     Kind(

@@ -37,7 +37,7 @@ def head(lines: list[str]) -> list[int]:
 
 
 KINDS = (
-    Kind(name="constant", facts=(), edit=in_text(outside, r"(?<=, )\d+(?=;)", changed_number)),
+    Kind(name="constant", facts=("immediates",), edit=in_text(outside, r"(?<=, )\d+(?=;)", changed_number)),
     Kind(
         name="operands swapped",
         facts=(),
@@ -47,10 +47,10 @@ KINDS = (
     ),
     Kind(
         name="predicate negated",
-        facts=(),
+        facts=("predicated",),
         edit=in_text(code, r"@(!?)%(?=p\d)", lambda found, _: "@%" if found[1] else "@!%"),
     ),
-    Kind(name="predicate dropped", facts=(), edit=in_text(code, r"@!?%p\d+ (?!bra)", "")),
+    Kind(name="predicate dropped", facts=("predicated",), edit=in_text(code, r"@!?%p\d+ (?!bra)", "")),
     Kind(name="branch target", facts=(), edit=in_text(named("bra"), r"\$L__BB\d+_\d+", "$L__func_begin0")),
     Kind(
         name="opcode",

@@ -30,6 +30,17 @@ _SHARED = re.compile(
     r"ptr addrspace\(3\) @global_smem, i(?:32|64) (-?\d{1,18})\b"
 )
 
+_PREDICATE = re.compile(
+    r"\b(?:eq|ne|[su](?:gt|ge|lt|le)|o(?:eq|gt|ge|lt|le|ne|rd)|u(?:eq|gt|ge|lt|le|ne|no)|true|false)\b"
+)
+_NUMBER = r"0x[KLMHR]?[0-9A-F]{1,32}|f0x[0-9A-F]{1,32}|\d{1,20}(?:\.\d{1,20}(?:e[+-]\d{1,4})?)?"
+_LITERAL = re.compile(
+    rf"(?<=[ (<])(?<!align )(?<!align\()(?<!addrspace\()-?(?:{_NUMBER})(?=[,) >\]]|$)(?! x )"
+)
+"""A number that stands alone behind a type: no name, type, alignment, address space, count of elements or metadata."""
+LONGEST_OPERANDS = 20_000
+"""Operands longer than any instruction has are not searched for literals."""
+
 
 def module_of(artifact: Artifact, context: Context) -> Module:
     """The items of an artifact, read once for summary and canonical form."""
@@ -90,8 +101,19 @@ def _tallies(items: Iterable[Item]) -> dict[str, Tally]:
     return tallies
 
 
+def _literals(opcode: str, group: list[Item], tallies: dict[str, Tally]) -> None:
+    """Literal operands, and the predicates of comparisons."""
+    for line, _, _, operands in group:
+        if opcode in ("icmp", "fcmp") and (found := _PREDICATE.search(operands)) is not None:
+            tallies["llir.comparisons"].setdefault(f"{opcode} {found[0]}", []).append(line)
+        if len(operands) <= LONGEST_OPERANDS and " asm " not in operands:
+            for literal in _LITERAL.findall(operands):
+                tallies["llir.constants"].setdefault(literal, []).append(line)
+
+
 def _count_group(opcode: str, group: list[Item], tallies: dict[str, Tally]) -> None:
     """What the operands of all instructions with one opcode say."""
+    _literals(opcode, group, tallies)
     if opcode in opcodes.FLOATING:
         for line, _, _, operands in group:
             if flags := opcodes.fast_flags(operands):

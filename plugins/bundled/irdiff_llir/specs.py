@@ -31,6 +31,20 @@ def _tally(
 
 COUNTED = (
     _tally(
+        "comparisons",
+        "comparisons",
+        f"`icmp` and `fcmp` by predicate ({_REF}, Other Operations).",
+        group="instructions",
+    ),
+    _tally(
+        "constants",
+        "literal operands",
+        f"Literal numbers among the operands, as written ({_REF}, Constants): no types, alignments, address spaces; "
+        "inline assembly is left out.",
+        unit="operands",
+        group="instructions",
+    ),
+    _tally(
         "opcodes",
         "LLVM instructions by opcode",
         f'Every instruction of every function body by its opcode ({_REF}, "Instruction Reference"); types, flags and '

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from irdiff.api import Fact, FactSpec
 from irdiff_mlir import accesses, addresses, attributes
 from irdiff_mlir.model import Operation
@@ -70,6 +72,12 @@ _TALLIES = (
         "Axis, shape of the input and the operations of the combining region (or the function it calls).",
     ),
     ("scans", "scans", "operations", "As reductions; `reverse` where it runs backwards."),
+    (
+        "constants",
+        "constants",
+        "operations",
+        "Values of `arith.constant` with their types, layouts left out: `dense<0.000000e+00> : tensor<64x64xf32>`.",
+    ),
     (
         "descriptors",
         "tensor descriptor operations",
@@ -165,6 +173,9 @@ def _count_unprinted(stage: str, program: Program, tallies: Tallies) -> None:
 
 def _count_operation(stage: str, program: Program, operation: Operation, tallies: Tallies) -> None:
     name, index = operation.name, operation.index
+    if name == "arith.constant":
+        value = _ENCODING.sub(">", operation.head)[:LONGEST_CONSTANT]
+        tallies.add(f"{stage}.constants", value, index)
     if name.startswith("arith."):
         return
     for operations, tally, describe in _DESCRIBED:
@@ -179,6 +190,11 @@ def _count_operation(stage: str, program: Program, operation: Operation, tallies
         tallies.add(f"{stage}.descriptors", accesses.descriptor(program, operation), index)
     if (cast := accesses.store_cast(program, operation)) is not None:
         tallies.add(f"{stage}.store_casts", cast[0], index)
+
+
+_ENCODING = re.compile(r", #[^>]*>+$")
+LONGEST_CONSTANT = 200
+"""Letters of a constant that are told: a table of values is cut."""
 
 
 def _tensor(text: str) -> str:

@@ -23,6 +23,11 @@ LONGEST_OPCODE = 160
 
 Tally = dict[str, list[int]]
 
+_LITERAL = re.compile(r"(?<![\w%$.])-?(?:0[xXfFdD][0-9A-Fa-f]{1,16}|\d{1,20})(?![\w.])")
+"""A number that stands alone: no part of a register, label or name."""
+LONGEST_OPERANDS = 20_000
+"""Operands longer than any instruction has are not searched for literals."""
+
 
 def listing_of(artifact: Artifact, context: Context) -> Listing:
     """The items of an artifact, read once for summary and canonical form."""
@@ -92,6 +97,7 @@ def _tallies(items: Iterable[Item]) -> dict[str, Tally]:
         if not opcode[0].isalpha() or len(opcode) > LONGEST_OPCODE:
             continue
         tallies["ptx.opcodes"][opcode] = [item[0] for item in group]
+        _literals_and_guards(opcode, group, tallies)
         fact, key = _plan(opcode)
         if fact is None:
             continue
@@ -103,6 +109,18 @@ def _tallies(items: Iterable[Item]) -> dict[str, Tally]:
             if made is not None:
                 tallies[fact].setdefault(made, []).append(item[0])
     return tallies
+
+
+def _literals_and_guards(opcode: str, group: list[Item], tallies: dict[str, Tally]) -> None:
+    """Literal operands, and the guards of instructions with one opcode."""
+    literals, guards = tallies["ptx.immediates"], tallies["ptx.predicated"]
+    for line, guard, _, operands in group:
+        if guard is not None:
+            key = f"{opcode} {'unless' if guard.startswith('@!') else 'if'}"
+            guards.setdefault(key, []).append(line)
+        if operands and len(operands) <= LONGEST_OPERANDS:
+            for literal in _LITERAL.findall(operands):
+                literals.setdefault(literal, []).append(line)
 
 
 def _facts(tallies: dict[str, Tally], scope: str) -> Iterable[Fact]:

@@ -43,6 +43,19 @@ _WIDTH = (
 
 COUNTED = (
     _tally(
+        "predicated",
+        "guarded instructions",
+        f"Instructions that a predicate guards ({_ISA}, 9.3), `if` it holds or `unless` it does, by opcode.",
+        group="instructions",
+    ),
+    _tally(
+        "immediates",
+        "literal operands",
+        f"Literal numbers among the operands ({_ISA}, 4.5), as written: bounds, strides, masks, counts to wait for.",
+        unit="operands",
+        group="instructions",
+    ),
+    _tally(
         "opcodes",
         "instructions by opcode",
         f"Every instruction by its opcode with all modifiers ({_ISA}, chapter 9); unknown ones under their own name.",
