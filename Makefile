@@ -29,7 +29,7 @@ demo: $(VENV)/demo.stamp
 	fi
 
 test: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -q -n 2 $(ARGS)
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal $(ARGS)
 
 check: $(VENV)/lint.stamp
 	$(BIN)/ruff check .

@@ -1,6 +1,6 @@
 """Misses: one semantic edit at a random place of a real artifact is always seen, and the fact that it moves named.
 
-``IRDIFF_MUTANTS`` sets how many mutants are drawn (252 by default), ``IRDIFF_MUTATION_SEED`` from which seed; the
+``IRDIFF_MUTANTS`` sets how many mutants are drawn (1,002 by default), ``IRDIFF_MUTATION_SEED`` from which seed; the
 report with every survivor is printed (``pytest -s``) and is the message of a failure.
 """
 
@@ -20,7 +20,7 @@ from command import irdiff_json
 from mutation.drawing import Kind, Mutant
 from mutation.judging import STAGES, Outcome, judge, kinds_of, share, subjects, told
 
-MUTANTS = int(os.environ.get("IRDIFF_MUTANTS", "252"))
+MUTANTS = int(os.environ.get("IRDIFF_MUTANTS", "1002"))
 SEED = int(os.environ.get("IRDIFF_MUTATION_SEED", "20260601"))
 KINDS = 12
 """Least number of kinds of a stage."""
