@@ -12,6 +12,7 @@ import pluggy
 from irdiff.errors import IrdiffError, ParseError, ToolError
 from irdiff.model.bundle import Artifact, Bundle, Target
 from irdiff.model.facts import Better, Exactness, Fact, FactSpec, Scalar, Scope, Value
+from irdiff.model.gate import Judgement, Tolerance
 from irdiff.model.issues import Issue, Severity
 from irdiff.model.loops import Loop, find_loops
 from irdiff.model.report import Change, KernelReport, Report
@@ -23,11 +24,14 @@ from irdiff.model.specs import (
     EntryInfo,
     Explanation,
     FactView,
+    Fired,
     KindSpec,
     Normalization,
     Part,
     RendererSpec,
+    RuleExample,
     RuleSpec,
+    RuleView,
     SourceContext,
     SourceSpec,
     StageLookup,
@@ -64,8 +68,10 @@ __all__ = [
     "Fact",
     "FactSpec",
     "FactView",
+    "Fired",
     "IrdiffError",
     "Issue",
+    "Judgement",
     "KernelReport",
     "KindSpec",
     "Loop",
@@ -74,7 +80,9 @@ __all__ = [
     "Part",
     "RendererSpec",
     "Report",
+    "RuleExample",
     "RuleSpec",
+    "RuleView",
     "Scalar",
     "Scope",
     "Severity",
@@ -84,6 +92,7 @@ __all__ = [
     "StageSpec",
     "Summary",
     "Target",
+    "Tolerance",
     "Tool",
     "ToolError",
     "ToolResult",

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from irdiff.model.facts import FactSpec, Place, Value
+from irdiff.model.gate import Judgement
 from irdiff.model.issues import Issue
 
 REPORT_SCHEMA = "irdiff-report/1"
@@ -168,6 +169,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     times: Annotated[
         dict[str, float] | msgspec.UnsetType,
         Meta(description="kernel name to its share of the time, 0 to 1, where given with --weights"),
+    ] = msgspec.UNSET
+    judgement: Annotated[
+        Judgement | msgspec.UnsetType, Meta(description="what the gate decided; set by check alone")
     ] = msgspec.UNSET
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from irdiff.model.bundle import Artifact, Bundle
 from irdiff.model.facts import Fact, FactSpec, Value
+from irdiff.model.gate import Tolerance
 from irdiff.model.issues import Issue
 from irdiff.model.summary import Canonical, Summary
 
@@ -285,17 +286,89 @@ class KindSpec(msgspec.Struct, frozen=True, kw_only=True):
     """-1 smaller, 0 cannot say, 1 larger: what ``better`` is applied to."""
 
 
+class Fired(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule found in one kernel."""
+
+    message: str
+    """Numbers in words: ``0 → 288 B, in loop0``."""
+    change: Change | None = None
+    """The change it rests on; None for a rule that judges no fact."""
+    before: float | None = None
+    """The number a tolerance is applied to; None where the rule has none."""
+    after: float | None = None
+
+
+class RuleView(Protocol):
+    """One pair of kernels, for a rule. Where several stages have a role, the lowest that both sides know judges."""
+
+    @property
+    def kernel(self) -> KernelReport:
+        """The pair as it was compared."""
+
+    @property
+    def failed(self) -> tuple[bool, bool]:
+        """Whether the entry is one of a compilation that failed, before and after."""
+
+    def changes(self, role: str) -> tuple[Change, ...]:
+        """Changes of the facts of a role in the stage that judges it, the whole kernel first; no incomparable ones."""
+
+    def facts(self, role: str) -> tuple[FactSpec, ...]:
+        """The facts of a role in the stage that judges it; empty where none is known on both sides."""
+
+    def values(self, fact_id: str, scope: str = "") -> tuple[Value | None, Value | None]:
+        """The value before and after; None where it is not known."""
+
+    def scopes(self, fact_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Loops in which a fact is known, before and after."""
+
+    def trips(self, fact_id: str, scope: str) -> tuple[int | None, int | None]:
+        """How often that loop runs for one start of the kernel, before and after, where constant."""
+
+    def words(self, value: Value | None, spec: FactSpec) -> str:
+        """A value as a user reads it, with its unit."""
+
+
+class RuleExample(msgspec.Struct, frozen=True, kw_only=True):
+    """A pair of kernels in facts alone: a test holds the rule to it, and its page shows it."""
+
+    fires: bool
+    before: Mapping[str, Value]
+    """Fact id, or ``fact id @ loop0``, to value."""
+    after: Mapping[str, Value]
+    note: str = ""
+    failed: tuple[bool, bool] = (False, False)
+    """As ``RuleView.failed``."""
+
+
 class RuleSpec(msgspec.Struct, frozen=True, kw_only=True):
     """A check that a change of facts can fail."""
 
     code: str
-    """``RES101``."""
+    """``RES101``: stable for ever."""
     title: str
+    """What it found, in words: ``spills appear or grow``."""
     level: Literal["error", "warn", "off"]
+    """Where no policy says otherwise."""
     role: str
-    """Role of the facts it judges."""
-    fires: Callable[[Change], bool]
+    """Role of the facts it judges; ``""`` for a rule about the build itself."""
+    fires: Callable[[Change], bool] = lambda change: False
+    """For a rule that one change of a fact decides."""
+    judge: Callable[[RuleView], Iterable[Fired]] | None = None
+    """For a rule that needs more than one change; then ``fires`` is not asked."""
+    also: tuple[str, ...] = ()
+    """Further roles it reads."""
+    tolerance: Tolerance = Tolerance()
+    """Applied to ``Fired.before`` and ``Fired.after`` where no policy says otherwise."""
+    uncertain: bool = False
+    """True where it fires because something could not be judged: it then sets bit 2, and not bit 1."""
     doc: str = ""
+    """When exactly it fires."""
+    why: str = ""
+    """Why one wants to know."""
+    advice: str = ""
+    """What to look at next."""
+    examples: tuple[RuleExample, ...] = ()
+    """At least one that fires and one that does not."""
 
 
 class RendererSpec(msgspec.Struct, frozen=True, kw_only=True):
