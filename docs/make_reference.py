@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import json
 import sys
 from pathlib import Path
 
 from irdiff import hookspecs
 from irdiff.cli.exit_codes import Exit
+from irdiff.config.check import schema as config_schema
 from irdiff.model.codec import schema_text
 from irdiff.model.report import Report, Show
 from irdiff.plugins import load_plugins
@@ -40,6 +42,7 @@ def references() -> dict[str, bytes]:
     return {
         "report.schema.json": schema_text(Report),
         "show.schema.json": schema_text(Show),
+        "irdiff.toml.schema.json": f"{json.dumps(config_schema(), indent=2)}\n".encode(),
         "facts.md": facts(registry).encode(),
         "normalisations.md": normalisations(registry).encode(),
         "hooks.md": hooks().encode(),

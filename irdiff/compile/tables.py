@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import importlib
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,10 +11,10 @@ from irdiff.compile.items import Item, value_item
 from irdiff.compile.notation import parse_option, parse_signature, parse_values
 from irdiff.compile.plan import Needs, Request
 from irdiff.compile.targets import parse_target
-from irdiff.errors import InputError, UsageError
+from irdiff.config.find import NAMES, read_config
+from irdiff.errors import UsageError
 from irdiff.model.bundle import Target
 
-NAMES = ("irdiff.toml", "pyproject.toml")
 KEYS = (
     *("file", "name", "label", "signature", "set", "options", "num_warps", "num_stages", "num_ctas"),
     *("targets", "needs", "needs_triton", "why"),
@@ -50,21 +48,7 @@ def read_tables(path: Path, *, shown_from: Path | None = None) -> list[Request]:
 
 
 def _tables(path: Path) -> list[Any]:  # Any: TOML is open-ended; each field is checked where it is used
-    toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-    try:
-        content = toml.loads(path.read_text(encoding="utf-8"))
-    except (
-        OSError,
-        ValueError,
-        RecursionError,
-    ) as error:  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
-        raise InputError(f"is no TOML: {error}", where=str(path)) from None
-    if path.name == "pyproject.toml":
-        for name in ("tool", "irdiff"):
-            content = content.get(name, {})
-            if not isinstance(content, dict):
-                return []
-    tables = content.get("kernel", [])
+    tables = read_config(path).get("kernel", [])
     if not isinstance(tables, list):
         raise UsageError("kernel is no list of tables", where=path.name, hint="write [[kernel]]")
     return tables

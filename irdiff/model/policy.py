@@ -80,10 +80,16 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
     path: str | None = None
     """File it was read from."""
+    accepted: str | None = None
+    """File of accepted changes that the policy names."""
+    baseline: str | None = None
+    """Baseline that the policy names."""
     selection: Selection = Selection()
     """Kernels that are judged at all."""
     levels: dict[str, Level] = {}
-    """By rule code, or by a glob over codes (``LAY*``): an exact code wins over a glob."""
+    """By rule code or glob over codes (``LAY*``): exact before glob, a later glob before an earlier."""
+    forced: dict[str, Level] = {}
+    """As ``levels``, from the command line (``--rule``): wins over everything."""
     tolerances: dict[str, Tolerance] = {}
     """By rule code."""
     expectations: tuple[Expectation, ...] = ()

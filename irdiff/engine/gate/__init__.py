@@ -1,0 +1,1 @@
+"""The gate: rules, policy and acceptances over what a comparison found."""
