@@ -7,11 +7,15 @@ issue and makes the kernel ``incomplete`` unless something else already shows th
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
 import msgspec
 
 from irdiff.engine.agreement import told_twice
 from irdiff.engine.changes import MAX_EVIDENCE, ChangeFinder
 from irdiff.engine.explain import explained, first_divergence
+from irdiff.engine.gate.evaluate import marked
 from irdiff.engine.kernels import Kernel, Reading, coordinates
 from irdiff.engine.pair import pair
 from irdiff.engine.sequences import hunks
@@ -22,6 +26,9 @@ from irdiff.model.facts import Value
 from irdiff.model.issues import Issue
 from irdiff.model.report import Change, KernelRef, KernelReport, Pairing, Report, StageReport
 from irdiff.registry import Registry
+
+Each: TypeAlias = Callable[[Kernel, Kernel, KernelReport], KernelReport]
+"""Called with each pair and what was found of it; what it returns stands in the report."""
 
 FINGERPRINT = "fingerprint"
 """Role of facts that say that something moved and not what: they explain nothing."""
@@ -37,12 +44,17 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Comparer:
-    """Compares what one Reader read with one Registry."""
+    """Compares what one Reader read with one Registry.
 
-    def __init__(self, registry: Registry, reader: Reader) -> None:
+    ``each`` is given every pair, for a gate; without one, changes are marked with the rules that they fire.
+    """
+
+    def __init__(self, registry: Registry, reader: Reader, *, each: Each | None = None) -> None:
         self._registry = registry
         self._reader = reader
-        self._finder = ChangeFinder(registry.facts, registry.kinds, registry.rules)
+        self._steps = frozenset(stage.id for stage in registry.stages if stage.pipeline)
+        self._finder = ChangeFinder(registry.facts, registry.kinds)
+        self._each: Each = each or self._marked
 
     def compare(self, before: Side, after: Side) -> Report:
         """The whole report."""
@@ -82,6 +94,9 @@ class Comparer:
         names += [name for name in (*before.missing, *after.missing) if name not in names]
         order = {stage.id: index for index, stage in enumerate(self._registry.stages)}
         names = sorted(set(names), key=lambda name: (order.get(name, len(order)), name))
+        failed = "failed" in (before.bundle.layout, after.bundle.layout)
+        if failed:  # what describes a compilation that ended early says nothing of the code
+            names = [name for name in names if name in self._steps]
         stages: dict[str, StageReport] = {}
         by_stage: dict[str, list[Change]] = {}
         provenance: dict[str, Value] = {}
@@ -105,10 +120,7 @@ class Comparer:
                 new.summary.facts,
                 name=before.bundle.name,
                 coordinates=places,
-                source_lines=(
-                    self._reader.source_lines(old, before.artifact(name)),
-                    self._reader.source_lines(new, after.artifact(name)),
-                )
+                source_lines=(self._source_lines(old, before), self._source_lines(new, after))
                 if stages[name].sameness == "changed"
                 else ({}, {}),
                 damaged=any(issue.severity == "error" for issue in (*old.issues, *new.issues)),
@@ -121,7 +133,7 @@ class Comparer:
                     change for change in changes if not told_twice(change, self._registry.facts, places)
                 ]
                 by_stage[name] = changes if told else [*changes, self._unexplained(name, before, after)]
-        if stages and all(stage.sameness == "missing" for stage in stages.values()):
+        if stages and not failed and all(stage.sameness == "missing" for stage in stages.values()):
             issues.append(_nothing_shared(before, after))
         changes = [change for found in by_stage.values() for change in found]
         derived, moved = self._finder.between(
@@ -154,7 +166,19 @@ class Comparer:
             provenance=dict(sorted(provenance.items())),
             issues=unique,
         )
-        return explained(report, self._registry.explainers)
+        return self._each(before, after, explained(report, self._registry.explainers))
+
+    def _marked(self, before: Kernel, after: Kernel, report: KernelReport) -> KernelReport:
+        return marked(before, after, report, self._registry)
+
+    def _with_canonical(self, reading: Reading, kernel: Kernel) -> Reading:
+        artifact = kernel.bundle.artifacts.get(reading.stage.id)
+        return self._reader.with_canonical(reading, artifact) if artifact is not None else reading
+
+    def _source_lines(self, reading: Reading, kernel: Kernel) -> Mapping[int, str]:
+        """Places to the user's lines; none for a kernel of which only facts are known."""
+        artifact = kernel.bundle.artifacts.get(reading.stage.id)
+        return self._reader.source_lines(reading, artifact) if artifact is not None else {}
 
     def _stage(
         self, name: str, old: Reading | None, new: Reading | None, before: Kernel, after: Kernel
@@ -174,8 +198,7 @@ class Comparer:
                     sameness="unreadable", reasons=("unreadable, and the same bytes on both sides",)
                 )
             return StageReport(sameness="identical")
-        old = self._reader.with_canonical(old, before.artifact(name))
-        new = self._reader.with_canonical(new, after.artifact(name))
+        old, new = self._with_canonical(old, before), self._with_canonical(new, after)
         if old.canonical is None or new.canonical is None:
             return StageReport(
                 sameness="unreadable",
@@ -218,8 +241,10 @@ class Comparer:
 
     def _unexplained(self, name: str, before: Kernel, after: Kernel) -> Change:
         """A change for a stage whose canonical form moved and no fact did, with the places of its hunks."""
-        old = self._reader.canonical(before.artifact(name))
-        new = self._reader.canonical(after.artifact(name))
+        old, new = (
+            self._reader.canonical(kernel.artifact(name)) if name in kernel.bundle.artifacts else None
+            for kernel in (before, after)
+        )
         places: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
         moved = 0
         if old is not None and new is not None:

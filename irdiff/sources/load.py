@@ -15,6 +15,7 @@ from irdiff.model.issues import Issue
 from irdiff.model.specs import SourceSpec, StageLookup
 from irdiff.sources.defaults import default_locations
 from irdiff.sources.entries import Found, bundle_of_file, bundles_of
+from irdiff.sources.failures import failures_of
 from irdiff.sources.files import Folder, FoundFile, on_disk
 from irdiff.sources.layouts import is_override
 from irdiff.sources.logs import read_log
@@ -180,6 +181,7 @@ def _folders(
         replacing = is_override(folder.path.replace("!", os.sep), environment)
         parts.append(bundles_of(folder, context, layout="file" if replacing else None))
         parts.append(reproducers_of(folder, context))
+        parts.append(Found(bundles=failures_of(folder, context)))
     logs = [file for folder in folders for file in folder.files if file.kind.role == "log"]
     if not _any(parts):
         parts += [read_log(file, context) for file in logs]
