@@ -13,10 +13,18 @@ from irdiff.config.check import schema as config_schema
 from irdiff.model.codec import schema_text
 from irdiff.model.report import Report, Show
 from irdiff.plugins import load_plugins
-from irdiff.present import fact_reference
+from irdiff.present import fact_reference, rule_reference
 from irdiff.registry import Registry
 
 FOLDER = Path(__file__).parent / "reference"
+
+
+RULES_ARE = (
+    "Generated from the registry. What `irdiff check` judges by; `irdiff rules CODE` prints a section. Rules go by "
+    "the role of a fact, so that they hold for the stages of any vendor; where several stages have a role, the lowest "
+    "one that both sides know judges. Only exact facts fail a build; an estimate is a warning unless the policy says "
+    "otherwise."
+)
 
 
 def main() -> int:
@@ -44,6 +52,7 @@ def references() -> dict[str, bytes]:
         "show.schema.json": schema_text(Show),
         "irdiff.toml.schema.json": f"{json.dumps(config_schema(), indent=2)}\n".encode(),
         "facts.md": facts(registry).encode(),
+        "rules.md": rules(registry).encode(),
         "normalisations.md": normalisations(registry).encode(),
         "hooks.md": hooks().encode(),
         "exit-codes.md": exit_codes().encode(),
@@ -55,6 +64,26 @@ def facts(registry: Registry) -> str:
     lines = ["# Facts", "", f"Generated from the registry. {fact_reference.LEGEND}", ""]
     for name, title, specs in fact_reference.groups(registry):
         lines += fact_reference.markdown(f"{name}: {title}", specs)
+    return "\n".join(lines)
+
+
+def rules(registry: Registry) -> str:
+    """Every rule: when it fires, why that matters, what to do, examples."""
+    lines = [
+        "# Rules",
+        "",
+        RULES_ARE,
+        "",
+        "| rule | default level | what it finds |",
+        "|---|---|---|",
+        *(
+            f"| [{rule.code}](#{rule.code.lower()}) | {rule.level} | {rule.title} |"
+            for rule in registry.rules
+        ),
+        "",
+    ]
+    for rule in registry.rules:
+        lines += rule_reference.markdown(rule)
     return "\n".join(lines)
 
 

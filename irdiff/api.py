@@ -15,7 +15,7 @@ from irdiff.model.facts import Better, Exactness, Fact, FactSpec, Scalar, Scope,
 from irdiff.model.gate import Judgement, Tolerance
 from irdiff.model.issues import Issue, Severity
 from irdiff.model.loops import Loop, find_loops
-from irdiff.model.report import Change, KernelReport, Report
+from irdiff.model.report import Change, KernelRef, KernelReport, Report
 from irdiff.model.specs import (
     ACTIONS,
     Carrier,
@@ -72,6 +72,7 @@ __all__ = [
     "IrdiffError",
     "Issue",
     "Judgement",
+    "KernelRef",
     "KernelReport",
     "KindSpec",
     "Loop",

@@ -9,11 +9,13 @@ import msgspec
 import pluggy
 
 from irdiff.model.facts import FactSpec
+from irdiff.model.gate import Tolerance
 from irdiff.model.specs import (
     DerivedSpec,
     KindSpec,
     Normalization,
     RendererSpec,
+    RuleExample,
     RuleSpec,
     SourceSpec,
     StageSpec,
@@ -212,10 +214,39 @@ def _check_rule(rule: RuleSpec) -> None:
     if not isinstance(rule.code, str) or not RULE_CODE.fullmatch(rule.code):
         raise SpecError(f"rule code {rule.code!r} is not like RES101")
     who = f"rule {rule.code}"
-    _strings(who, rule, "title", "role")
-    _callables(who, rule, "fires")
+    _strings(who, rule, "title")
+    _check_rule_calls(who, rule)
     if rule.level not in ("error", "warn", "off"):
         raise SpecError(f"{who}: level {rule.level!r} is none of error, warn, off")
+    for field in ("uncertain", "across_targets", "launch"):
+        if not isinstance(getattr(rule, field), bool):
+            raise SpecError(f"{who}: {field} must be true or false")
+    _check_tolerance(who, rule.tolerance)
+    for example in _tuple(who, "examples", rule.examples):
+        if not isinstance(example, RuleExample):
+            raise SpecError(f"{who}: examples holds {type(example).__name__}, not RuleExample")
+
+
+def _check_rule_calls(who: str, rule: RuleSpec) -> None:
+    """What it judges, and with which functions."""
+    for field in ("role", "doc", "why", "advice"):
+        if not isinstance(getattr(rule, field), str):
+            raise SpecError(f"{who}: {field} must be text")
+    if rule.role:
+        _name(f"{who}: role", rule.role)
+    elif rule.judge is None and rule.gone is None:
+        raise SpecError(f"{who}: without a role it needs a function that judges")
+    for name in _text_tuple(who, "also", rule.also):
+        _name(f"{who}: also", name)
+    optional = ("judge", "gone", "answered")
+    _callables(who, rule, "fires", *(name for name in optional if getattr(rule, name) is not None))
+
+
+def _check_tolerance(who: str, tolerance: object) -> None:
+    try:
+        msgspec.convert(msgspec.to_builtins(tolerance), Tolerance)
+    except (msgspec.ValidationError, TypeError) as error:
+        raise SpecError(f"{who}: tolerance: {error}") from error
 
 
 def _named(what: str, spec: object, *, texts: tuple[str, ...] = (), calls: tuple[str, ...] = ()) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from irdiff.cli.exit_codes import Exit
-from irdiff.cli.output import emit
+from irdiff.cli.formats import ViewOptions, destinations, write_formats
 from irdiff.cli.session import Session, known_stage, progress_bar, session
 from irdiff.engine.compare import Comparer, Side
 from irdiff.engine.dialects import in_one_stage
@@ -17,21 +16,19 @@ from irdiff.engine.hunks import CONTEXT, with_hunks
 from irdiff.engine.times import timed
 from irdiff.errors import InputError, IrdiffError, UsageError
 from irdiff.model.bundle import Bundle
-from irdiff.model.codec import decode_report, encode
+from irdiff.model.codec import decode_report
 from irdiff.model.issues import Issue
 from irdiff.model.report import Report
 from irdiff.sources.files import read_regular
 from irdiff.sources.times import read_times
-
-BUILT_IN = ("terminal", "json")
 
 
 def run_compare(
     paths: tuple[str | None, str | None],
     *,
     recent: str | None,
-    form: str,
-    output: Path | None,
+    forms: Sequence[str],
+    outputs: Sequence[Path],
     no_normalize: frozenset[str],
     everything: bool,
     unpaired: bool,
@@ -46,24 +43,23 @@ def run_compare(
 ) -> Exit:
     """Compare two inputs, or the two newest compilations of a kernel, and print the report."""
     with session(external=external) as run:
-        formats = (*BUILT_IN, *(renderer.id for renderer in run.registry.renderers))
-        if form not in formats:
-            raise UsageError(f"no format {form!r}", where="--format", hint=f"one of {', '.join(formats)}")
-        times = _times(weights) if weights is not None else {}
-        before, after, stages = _as_one_stage(run, *_with_logs(run, *_inputs(run, paths, recent), logs))
+        wanted_formats = destinations(run, forms, outputs)
+        times = read_weights(weights) if weights is not None else {}
+        before, after, stages = _as_one_stage(run, *with_logs(run, *_inputs(run, paths, recent), logs))
         lines = Lines(ir, context=context, everything=everything) if ir is not None else None
         report = compare_bundles(run, before, after, no_normalize, wanted, lines)
         if stages is not None:
             report = msgspec.structs.replace(report, stages_compared=stages)
         if times:
             report = timed(report, times, str(weights))
-        _print(run, report, form, output, everything=everything, unpaired=unpaired, top=top)
+        options = ViewOptions(everything=everything, unpaired=unpaired, top=top)
+        written = write_formats(run, report, wanted_formats, options)
     if not report.kernels:
         return Exit.UNSURE
-    return exit_of(report) if exit_code else Exit.OK
+    return Exit(written | exit_of(report)) if exit_code else written
 
 
-def _times(path: Path) -> dict[str, float]:
+def read_weights(path: Path) -> dict[str, float]:
     """Kernel name to time. Raises InputError where the file cannot be read or understood."""
     try:
         data = read_regular(str(path))
@@ -104,7 +100,7 @@ def _as_one_stage(run: Session, before: Input, after: Input) -> tuple[Input, Inp
     )
 
 
-def _with_logs(run: Session, before: Input, after: Input, logs: Sequence[Path]) -> tuple[Input, Input]:
+def with_logs(run: Session, before: Input, after: Input, logs: Sequence[Path]) -> tuple[Input, Input]:
     """Both sides, each with what its own log says."""
     if not logs:
         return before, after
@@ -180,41 +176,6 @@ def _inputs(run: Session, paths: tuple[str | None, str | None], recent: str | No
         Input(pair[0].path, (pair[0],), tuple(loaded.issues)),
         Input(pair[1].path, (pair[1],)),
     )
-
-
-def _print(
-    run: Session,
-    report: Report,
-    form: str,
-    output: Path | None,
-    *,
-    everything: bool,
-    unpaired: bool,
-    top: int | None,
-) -> None:
-    if form == "json":
-        emit(encode(report), output)
-        return
-    if form == "terminal":
-        from irdiff.present.terminal import console_for, render, write
-        from irdiff.present.view import view
-
-        made = view(report, everything=everything, unpaired=unpaired, top=top)
-        if output is None:
-            write(made, console_for(sys.stdout))
-        else:
-            emit(render(made).encode(), output)
-        return
-    renderer = next(renderer for renderer in run.registry.renderers if renderer.id == form)
-    try:
-        text = renderer.render(report)
-    except Exception as error:
-        raise IrdiffError(
-            f"the renderer failed: {type(error).__name__}: {error}",
-            where=f"--format {form}",
-            hint="--format json needs no plugin",
-        ) from error
-    emit(text.encode(), output)
 
 
 def exit_of(report: Report) -> Exit:

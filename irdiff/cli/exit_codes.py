@@ -9,11 +9,11 @@ class Exit(IntEnum):
     """What the process ends with."""
 
     OK = 0
-    """Done; compare --exit-code: nothing changed in meaning; compile: every kernel compiled."""
+    """Done; check: passed; compare --exit-code: nothing changed in meaning; compile: every kernel compiled."""
     CHANGED = 1
-    """Bit 1: compare --exit-code: a kernel changed; compile: a kernel failed to compile."""
+    """Bit 1: check: a rule failed; compare --exit-code: a kernel changed; compile: a kernel failed to compile."""
     UNSURE = 2
-    """Bit 2: something could not be read, compared or tried: an input without a kernel, no Triton."""
+    """Bit 2: something could not be read, compared, judged or tried: an input without a kernel, no Triton."""
     CHANGED_AND_UNSURE = 3
     """Both bits."""
     USAGE = 64

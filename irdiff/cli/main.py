@@ -6,6 +6,7 @@ Nothing heavy is imported here: each command imports what it needs when it runs,
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -13,14 +14,18 @@ from typing import Annotated, NoReturn
 import typer
 
 from irdiff import __version__
+from irdiff.cli.baseline_command import register as register_baseline
+from irdiff.cli.check_command import register as register_check
 from irdiff.cli.compile_command import register
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.options import (
     AllOption,
     FormatOption,
+    FormatsOption,
     NoExternalOption,
     NoNormalizeOption,
     OutputOption,
+    OutputsOption,
     WithOption,
 )
 
@@ -130,8 +135,8 @@ def compare(
     recent: Annotated[
         str | None, typer.Option("--recent", metavar="KERNEL", help="Compare its two newest compilations.")
     ] = None,
-    form: FormatOption = "terminal",
-    output: OutputOption = None,
+    form: FormatsOption = None,
+    output: OutputsOption = None,
     exit_code: Annotated[
         bool,
         typer.Option(
@@ -174,8 +179,8 @@ def compare(
         run_compare(
             (before, after),
             recent=recent,
-            form=form,
-            output=output,
+            forms=tuple(form or ()),
+            outputs=tuple(output or ()),
             no_normalize=frozenset(no_normalize or ()),
             everything=everything,
             unpaired=unpaired,
@@ -186,6 +191,45 @@ def compare(
             exit_code=exit_code,
             logs=tuple(ptxas_log or ()),
             wanted=frozenset(with_fact or ()),
+            external=not no_external_plugins,
+        )
+    )
+
+
+@app.command(short_help="Show a saved report, or turn it into another format.")
+def render(
+    report: Annotated[
+        Path, typer.Argument(metavar="REPORT", help="What compare or check wrote with --format json.")
+    ],
+    form: FormatsOption = None,
+    output: OutputsOption = None,
+    everything: AllOption = False,
+    top: Annotated[
+        int | None, typer.Option("--top", min=1, metavar="N", help="Groups of kernels told in full.")
+    ] = None,
+    unpaired: Annotated[
+        bool, typer.Option("--unpaired", help="List kernels that are on one side only.")
+    ] = False,
+    explain: Annotated[
+        str | None,
+        typer.Option(
+            "--explain",
+            metavar="[CODE]",
+            help="Of a report of check: which rule decided and why; alone, of all rules.",
+        ),
+    ] = None,
+    no_external_plugins: NoExternalOption = False,
+) -> None:
+    """Show a saved report in any format, byte for byte as the command that saved it would have."""
+    from irdiff.cli.formats import ViewOptions
+    from irdiff.cli.render import run_render
+
+    raise typer.Exit(
+        run_render(
+            report,
+            forms=tuple(form or ()),
+            outputs=tuple(output or ()),
+            options=ViewOptions(everything=everything, unpaired=unpaired, top=top, explain=explain),
             external=not no_external_plugins,
         )
     )
@@ -238,6 +282,8 @@ def doctor(no_external_plugins: NoExternalOption = False) -> None:
 
 
 register(app)
+register_check(app)
+register_baseline(app)
 
 
 def run() -> NoReturn:
@@ -245,25 +291,35 @@ def run() -> NoReturn:
     sys.exit(main_with(sys.argv[1:]))
 
 
+def _with_all_rules(arguments: list[str]) -> list[str]:
+    """A bare ``--explain`` asks for all rules; one that a rule's code follows, for that rule."""
+    following = [*arguments[1:], ""]
+    return [
+        "--explain=" if each == "--explain" and not re.fullmatch(r"[A-Z]+[0-9]+", after) else each
+        for each, after in zip(arguments, following, strict=True)
+    ]
+
+
 def main_with(arguments: list[str]) -> int:
     """Run the command line and return the exit code; no exception leaves it but for a fault under a debugger."""
+    from irdiff.cli.output import complain
     from irdiff.errors import IrdiffError, UsageError
 
     usage_error: type[Exception] = typer.BadParameter.__mro__[
         1
     ]  # click's UsageError, wherever typer keeps it
     try:
-        result = app(args=arguments, prog_name="irdiff", standalone_mode=False)
+        result = app(args=_with_all_rules(arguments), prog_name="irdiff", standalone_mode=False)
         sys.stdout.flush()
         return int(result or 0)
     except usage_error as error:
         error.show()  # type: ignore[attr-defined]
         return Exit.USAGE
     except UsageError as error:
-        _complain(error)
+        complain(error)
         return Exit.USAGE
     except IrdiffError as error:
-        _complain(error)
+        complain(error)
         return Exit.UNSURE
     except (KeyboardInterrupt, typer.Abort):
         sys.stderr.write("interrupted\n")
@@ -279,14 +335,3 @@ def main_with(arguments: list[str]) -> int:
             "  IRDIFF_DEBUG=1 shows where; please report it with that output\n"
         )
         return Exit.INTERNAL
-
-
-def _complain(error: Exception) -> None:
-    from irdiff.errors import IrdiffError
-    from irdiff.present.wording import printable
-
-    assert isinstance(error, IrdiffError)
-    where = f"{error.where}: " if error.where else ""
-    sys.stderr.write(printable(f"error: {where}{error.message}\n"))
-    if error.hint:
-        sys.stderr.write(printable(f"  {error.hint}\n"))

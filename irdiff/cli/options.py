@@ -14,6 +14,24 @@ OutputOption: TypeAlias = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write there instead of standard output."),
 ]
+FormatsOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="FORMAT",
+        help="terminal, json, markdown, sarif, junit, github, or a format of a plugin; several may be given.",
+    ),
+]
+OutputsOption: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write there instead of standard output: the n-th FILE takes the n-th FORMAT.",
+    ),
+]
 NoExternalOption: TypeAlias = Annotated[
     bool, typer.Option("--no-external-plugins", help="Load the bundled plugins alone.")
 ]

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from irdiff.errors import IrdiffError
+from irdiff.present.wording import printable
 
 
 def emit(data: bytes, output: Path | None) -> None:
@@ -33,6 +34,14 @@ def emit(data: bytes, output: Path | None) -> None:
             where=str(output),
             hint="name another file with -o",
         ) from None
+
+
+def complain(error: IrdiffError) -> None:
+    """Say on standard error what is wrong, where, and what to do next."""
+    where = f"{error.where}: " if error.where else ""
+    sys.stderr.write(printable(f"error: {where}{error.message}\n"))
+    if error.hint:
+        sys.stderr.write(printable(f"  {error.hint}\n"))
 
 
 def _umask() -> int:

@@ -136,7 +136,8 @@ def _told(case: Case, kernel: Kernel, role: str) -> list[Fact]:
     """Facts of a role; options only of stages that differ in meaning: one release alone writes some."""
     if role not in ("options", "environment"):
         return facts_with_role(kernel, case.specs, role)
-    readings = {n: r for n, r in kernel.readings.items() if case.stages[n].sameness != "equivalent"}
+    compared = {n for n, stage in case.stages.items() if stage.sameness != "equivalent"}
+    readings = {n: r for n, r in kernel.readings.items() if n in compared}
     return facts_with_role(msgspec.structs.replace(kernel, readings=readings), case.specs, role)
 
 

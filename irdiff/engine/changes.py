@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 
 import msgspec
 
 from irdiff.model.facts import Fact, FactSpec, Value
 from irdiff.model.report import Change, Effect
-from irdiff.model.specs import KindSpec, RuleSpec
+from irdiff.model.specs import KindSpec
 
 MAX_EVIDENCE = 20
 """Places listed on each side of a change; the whole evidence is in ``show``."""
@@ -19,12 +19,9 @@ MAX_EVIDENCE = 20
 class ChangeFinder:
     """Compares facts by what their specs declare."""
 
-    def __init__(
-        self, specs: Mapping[str, FactSpec], kinds: Mapping[str, KindSpec], rules: Sequence[RuleSpec]
-    ) -> None:
+    def __init__(self, specs: Mapping[str, FactSpec], kinds: Mapping[str, KindSpec]) -> None:
         self._specs = specs
         self._kinds = kinds
-        self._rules = rules
 
     def between(
         self,
@@ -88,7 +85,7 @@ class ChangeFinder:
         delta = kind.compare(before.value, after.value)
         if delta is None:
             return None
-        change = Change(
+        return Change(
             fact=spec.id,
             scope=scope,
             before=before.value,
@@ -99,8 +96,6 @@ class ChangeFinder:
             evidence_after=_evidence(after, delta),
             limits=_limits(spec, coordinates) if scope == name else None,
         )
-        fired = tuple(rule.code for rule in self._rules if rule.role == spec.role and rule.fires(change))
-        return msgspec.structs.replace(change, rules=fired) if fired else change
 
 
 def _filled(

@@ -7,7 +7,7 @@ issue and makes the kernel ``incomplete`` unless something else already shows th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
 import msgspec
@@ -22,7 +22,7 @@ from irdiff.engine.sequences import hunks
 from irdiff.engine.summarize import Reader
 from irdiff.engine.trips import with_trips
 from irdiff.engine.verdicts import direction_of, machine_code_of, overall, status_of
-from irdiff.model.facts import Value
+from irdiff.model.facts import Fact, Value
 from irdiff.model.issues import Issue
 from irdiff.model.report import Change, KernelRef, KernelReport, Pairing, Report, StageReport
 from irdiff.registry import Registry
@@ -116,8 +116,7 @@ class Comparer:
             if stages[name].sameness == "identical":
                 continue
             changes, moved = self._finder.between(
-                old.summary.facts,
-                new.summary.facts,
+                *_on_record(old.summary.facts, new.summary.facts, before, after),
                 name=before.bundle.name,
                 coordinates=places,
                 source_lines=(self._source_lines(old, before), self._source_lines(new, after))
@@ -137,7 +136,9 @@ class Comparer:
             issues.append(_nothing_shared(before, after))
         changes = [change for found in by_stage.values() for change in found]
         derived, moved = self._finder.between(
-            before.derived, after.derived, name=before.bundle.name, coordinates=places
+            *_on_record(before.derived, after.derived, before, after),
+            name=before.bundle.name,
+            coordinates=places,
         )
         provenance |= moved
         if changes:
@@ -198,6 +199,8 @@ class Comparer:
                     sameness="unreadable", reasons=("unreadable, and the same bytes on both sides",)
                 )
             return StageReport(sameness="identical")
+        if old.recorded or new.recorded:
+            return self._against_record(old, new, before, after)
         old, new = self._with_canonical(old, before), self._with_canonical(new, after)
         if old.canonical is None or new.canonical is None:
             return StageReport(
@@ -220,6 +223,23 @@ class Comparer:
         if proven is False and not reasons:
             return StageReport(sameness="changed")  # bits that the text of neither side shows
         return StageReport(sameness="equivalent", reasons=tuple(reasons) or ("spelling",))
+
+    def _against_record(self, old: Reading, new: Reading, before: Kernel, after: Kernel) -> StageReport:
+        """One stage of which one side has no bytes; without a form that can be compared the recorded facts decide."""
+        old, new = self._with_canonical(old, before), self._with_canonical(new, after)
+        if old.summary is None or new.summary is None:
+            lost = [side for side, each in (("before", old), ("after", new)) if each.summary is None]
+            return StageReport(sameness="unreadable", reasons=tuple(f"unreadable {side}" for side in lost))
+        if self._same_fingerprint(old, new):
+            return StageReport(sameness="equivalent")
+        if old.canonical is not None and new.canonical is not None:
+            return StageReport(sameness="equivalent" if old.canonical == new.canonical else "changed")
+        facts = _on_record(old.summary.facts, new.summary.facts, before, after)
+        if not facts[0]:
+            return StageReport(sameness="missing", reasons=("not recorded in a form that can be compared",))
+        places = (coordinates(before), coordinates(after))
+        changes, _ = self._finder.between(*facts, name=before.bundle.name, coordinates=places)
+        return StageReport(sameness="changed" if changes else "equivalent")
 
     def _same_fingerprint(self, old: Reading, new: Reading) -> bool | None:
         """Whether fingerprints are equal, which proves machine code equal even where it is not disassembled.
@@ -246,7 +266,7 @@ class Comparer:
             for kernel in (before, after)
         )
         places: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
-        moved = 0
+        moved: int | None = None
         if old is not None and new is not None:
             found = hunks(old.lines, new.lines)
             moved = sum(max(h.before[1] - h.before[0], h.after[1] - h.after[0]) for h in found)
@@ -264,6 +284,16 @@ class Comparer:
             evidence_before=places[0],
             evidence_after=places[1],
         )
+
+
+def _on_record(
+    old: Iterable[Fact], new: Iterable[Fact], before: Kernel, after: Kernel
+) -> tuple[list[Fact], list[Fact]]:
+    """The facts of both sides that both would hold: a record of a kernel holds some."""
+    return (
+        [fact for fact in old if after.holds(fact.id, fact.scope)],
+        [fact for fact in new if before.holds(fact.id, fact.scope)],
+    )
 
 
 def _rank(titles: dict[str, str], rule: str) -> tuple[int, str]:

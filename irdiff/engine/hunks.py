@@ -84,7 +84,11 @@ def _stage_hunks(
     place = place_of(spec)
     if texts[0] is None or texts[1] is None:
         lost = [side for side, text in zip(("before", "after"), texts, strict=True) if text is None]
-        return StageHunks(stage=stage_id, place=place, missing=f"not readable {' and '.join(lost)}")
+        if any(stage_id in kernel.readings and kernel.record is not None for kernel in (before, after)):
+            missing = "a baseline records no lines: compare with the artifacts it was written from"
+        else:
+            missing = f"not readable {' and '.join(lost)}"
+        return StageHunks(stage=stage_id, place=place, missing=missing)
     found = hunks(texts[0], texts[1], spec, before.bundle.name, context=context)
     kept = found
     if not everything and len(found) > MAX_HUNKS:
@@ -103,7 +107,7 @@ def place_of(spec: StageSpec) -> Place:
 def text_of(kernel: Kernel, reader: Reader, stage_id: str) -> Text | None:
     """The canonical form with its surroundings; None where it cannot be made."""
     reading = kernel.readings.get(stage_id)
-    if reading is None or reading.summary is None:
+    if reading is None or reading.summary is None or reading.recorded:
         return None
     artifact = kernel.artifact(stage_id)
     canonical = reader.canonical(artifact)

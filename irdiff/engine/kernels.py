@@ -28,11 +28,21 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     without: dict[str, str] = {}
     """As ``Canonical.without``."""
     issues: tuple[Issue, ...] = ()
+    recorded: bool = False
+    """Whether it was read earlier and elsewhere, and the artifact is not here: see ``Kernel.record``."""
 
     @property
     def low_coverage(self) -> bool:
         """Whether too little of the artifact was understood to trust its facts."""
         return self.summary is not None and self.summary.coverage.ratio < self.stage.minimum_coverage
+
+
+class Recorded(msgspec.Struct, frozen=True, kw_only=True):
+    """Which facts a record of a kernel holds where they are known."""
+
+    facts: frozenset[str]
+    in_loops: frozenset[str]
+    """Of ``facts``, those that it holds in loops too."""
 
 
 class Kernel(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +57,14 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
     """Stages this entry is expected to hold and does not."""
     derived: tuple[Fact, ...] = ()
     issues: tuple[Issue, ...] = ()
+    record: Recorded | None = None
+    """Set where it is not read from artifacts but from a record of them, which holds some of the facts."""
+
+    def holds(self, fact_id: str, scope: str = "") -> bool:
+        """Whether a fact that is not there is not known, and not only left out of a record."""
+        if self.record is None:
+            return True
+        return fact_id in (self.record.in_loops if scope else self.record.facts)
 
     def facts(self) -> Iterable[Fact]:
         """Every fact, stage by stage, the derived ones last."""

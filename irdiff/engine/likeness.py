@@ -134,12 +134,14 @@ def stem(name: str) -> str:
 def portraits(
     before: Sequence[Kernel], after: Sequence[Kernel], specs: Mapping[str, FactSpec]
 ) -> list[Portrait]:
-    """A portrait of each kernel, those before first; options that one side does not know tell nothing apart."""
+    """A portrait of each kernel, those before first; what one side does not record tells nothing apart."""
     bits: dict[str, int] = {}
     kernels = [*before, *after]
     stage = _common_stage(kernels)
     known = _options(before, specs) & _options(after, specs)
-    return [_portrait(kernel, specs, stage, known, bits) for kernel in kernels]
+    records = [kernel.record.facts for kernel in kernels if kernel.record is not None]
+    kept = frozenset.intersection(*records) if records else None
+    return [_portrait(kernel, specs, stage, known, bits, kept) for kernel in kernels]
 
 
 def _options(kernels: Sequence[Kernel], specs: Mapping[str, FactSpec]) -> frozenset[str]:
@@ -159,6 +161,7 @@ def _portrait(
     common: str | None,
     options: frozenset[str],
     bits: dict[str, int],
+    kept: frozenset[str] | None = None,
 ) -> Portrait:
     described: dict[str, Value] = {}
     code: set[str] = set()
@@ -166,7 +169,7 @@ def _portrait(
     earliest = common if common in kernel.readings else next(iter(_steps(kernel)), None)
     for fact in kernel.facts():
         spec = specs.get(fact.id)
-        if fact.scope or spec is None:
+        if fact.scope or spec is None or (kept is not None and fact.id not in kept):
             continue
         if spec.role in DESCRIBING_ROLES:
             described[spec.role] = fact.value

@@ -61,6 +61,7 @@ def pair(before: Sequence[Kernel], after: Sequence[Kernel], specs: Mapping[str, 
         return Pairs(pairs=(only,), removed=(), added=())
     work = _Work(before, after, specs)
     work.entries()
+    work.recorded()
     work.equal("specialization", 0.95, work.described)
     work.equal("ir", 0.9, work.same_ir)
     work.families()
@@ -101,6 +102,30 @@ class _Work:
             return (bundle.name, found) if found else None
 
         self._in_groups(key, NEAREST, lambda _one, _other, _rivals: Pairing(method="entry", confidence=1.0))
+
+    def recorded(self) -> None:
+        """Where one side is a record, which has no hash: kernels of one name that were compiled from the same.
+
+        First those whose forms are all the same, then those of one specialization and the same earliest step: a record
+        does not hold all that would tell specializations apart.
+        """
+        if not any(kernel.record is not None for kernel in self._kernels):
+            return
+
+        def forms(number: int) -> Hashable:
+            kernel = self._kernels[number]
+            known = tuple((name, each.canonical) for name, each in kernel.readings.items() if each.canonical)
+            return (kernel.bundle.name, kernel.target, known) if known else None
+
+        def source(number: int) -> Hashable:
+            same = self.same_ir(number)
+            return (self._faces[number].features, same) if same is not None else None
+
+        def made(_one: int, _other: int, _rivals: int) -> Pairing:
+            return Pairing(method="specialization", confidence=1.0)
+
+        self._in_groups(forms, NEAREST, made)
+        self._in_groups(source, NEAREST, made)
 
     def equal(self, method: str, confidence: float, key: Key) -> None:
         """Kernels with one key; where several have it, the likest and with less confidence."""

@@ -256,8 +256,9 @@ class Reader:
         missing: list[str] = []
         issues: list[Issue] = []
         told = {issue.stage for issue in bundle.issues if issue.severity == "error"}
+        earlier = self._registry.stage_after(bundle.begins) if bundle.begins is not None else ()
         for stage in self._registry.stages:
-            if stage.id in bundle.artifacts:
+            if stage.id in bundle.artifacts or stage.id in earlier:
                 continue
             expected = guarded(lambda stage=stage: stage.expected(entry), bool, self._owner(stage.id), None)  # type: ignore[misc]
             if isinstance(expected, Issue):

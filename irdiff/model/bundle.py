@@ -97,6 +97,8 @@ class Bundle(msgspec.Struct, frozen=True, kw_only=True):
     """Triton release that wrote it, where recorded."""
     hash: str | None = None
     """Triton's own hash of the compilation, where recorded."""
+    begins: str | None = None
+    """Id of the stage whose file was given to the compiler, where that was no Python: earlier ones are not missing."""
     artifacts: dict[str, Artifact] = {}
     """Stage id to artifact."""
     metadata: dict[str, Scalar] = {}

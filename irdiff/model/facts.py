@@ -53,6 +53,8 @@ class FactSpec(msgspec.Struct, frozen=True, kw_only=True):
     difference between the two is a warning."""
     opt_in: bool = False
     """Costs so much that it is made only where asked for (``--with``, ``Context.wants``)."""
+    needs: tuple[str, ...] = ()
+    """Ids of the tools without which it is not known: a gate that needs it does not pass where they failed."""
     group: str = ""
     """Heading under which ``show`` lists it."""
     place: Place = "line"

@@ -174,6 +174,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         Judgement | msgspec.UnsetType, Meta(description="what the gate decided; set by check alone")
     ] = msgspec.UNSET
 
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The changes of all kernels, in their order."""
+        return tuple(change for kernel in self.kernels for change in kernel.changes)
+
 
 class LoopInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A loop of one stage."""

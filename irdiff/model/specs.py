@@ -15,7 +15,7 @@ from irdiff.model.issues import Issue
 from irdiff.model.summary import Canonical, Summary
 
 if TYPE_CHECKING:
-    from irdiff.model.report import Change, KernelReport, Report
+    from irdiff.model.report import Change, KernelRef, KernelReport, Report
 
 T = TypeVar("T")
 
@@ -296,6 +296,14 @@ class Fired(msgspec.Struct, frozen=True, kw_only=True):
     before: float | None = None
     """The number a tolerance is applied to; None where the rule has none."""
     after: float | None = None
+    beside: tuple[Change, ...] = ()
+    """Further changes that show the same: they carry the rule's code too."""
+    fact: str = ""
+    """The fact it rests on where that is no change: a loop that exists on one side only."""
+    scope: str = ""
+    """With ``fact``: ``loop0``."""
+    issue: Issue | None = None
+    """What could not be judged, for a rule that is ``uncertain``."""
 
 
 class RuleView(Protocol):
@@ -312,8 +320,11 @@ class RuleView(Protocol):
     def changes(self, role: str) -> tuple[Change, ...]:
         """Changes of the facts of a role in the stage that judges it, the whole kernel first; no incomparable ones."""
 
-    def facts(self, role: str) -> tuple[FactSpec, ...]:
-        """The facts of a role in the stage that judges it; empty where none is known on both sides."""
+    def facts(self, role: str, beside: str = "") -> tuple[FactSpec, ...]:
+        """The facts of a role in the stage that judges it; empty where none is known on both sides and comparable.
+
+        ``beside`` is the id of a fact: then those of its stage, and of no other.
+        """
 
     def values(self, fact_id: str, scope: str = "") -> tuple[Value | None, Value | None]:
         """The value before and after; None where it is not known."""
@@ -323,6 +334,9 @@ class RuleView(Protocol):
 
     def trips(self, fact_id: str, scope: str) -> tuple[int | None, int | None]:
         """How often that loop runs for one start of the kernel, before and after, where constant."""
+
+    def folded(self, fact_id: str) -> tuple[frozenset[str], frozenset[str]]:
+        """Fields of a record whose values say nothing by themselves, before and after: see ``Summary.folded``."""
 
     def words(self, value: Value | None, spec: FactSpec) -> str:
         """A value as a user reads it, with its unit."""
@@ -338,6 +352,12 @@ class RuleExample(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     failed: tuple[bool, bool] = (False, False)
     """As ``RuleView.failed``."""
+    trips: Mapping[str, tuple[int | None, int | None]] = {}
+    """Loop to how often it runs, before and after; a loop that is not here runs an unknown number of times."""
+    gone: bool = False
+    """Whether there is no kernel after."""
+    unreadable: tuple[str, ...] = ()
+    """Stages that cannot be read after."""
 
 
 class RuleSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -361,6 +381,15 @@ class RuleSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Applied to ``Fired.before`` and ``Fired.after`` where no policy says otherwise."""
     uncertain: bool = False
     """True where it fires because something could not be judged: it then sets bit 2, and not bit 1."""
+    gone: Callable[[KernelRef], Iterable[Fired]] | None = None
+    """For a rule about kernels that are there before and not after: asked for each of them, ``judge`` is not."""
+    across_targets: bool = False
+    """Whether it says something of two kernels compiled for different targets."""
+    launch: bool = False
+    """Whether it judges what a launch is given beside the code: then it speaks though the machine code is the same."""
+    answered: Callable[[RuleView], bool] | None = None
+    """Whether it is known to stay quiet though the facts of its role are not: an entry without a stack has no access
+    to local memory, whatever its instructions are."""
     doc: str = ""
     """When exactly it fires."""
     why: str = ""

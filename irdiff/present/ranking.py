@@ -14,6 +14,8 @@ ROLES = (
 """Roles in the order in which a reader wants to hear of them."""
 IN_LOOPS = ("spills", "unpipelined_loads", "layout_conversions", "local_accesses", "barrier_instructions")
 """Roles whose facts are told for loops as well: in a loop they are worse news than outside."""
+FOR_RULES = ("operations", "tile_dots", "tile_loads", "tile_stores", "reductions")
+"""Roles by which rules find a fact, and whose facts say something else in each stage."""
 HEADLINE_EFFECTS = ("worse", "better", "incomparable")
 
 
@@ -46,8 +48,9 @@ def of_the_last_stage(changes: Sequence[Change], report: Report) -> list[Change]
 
     def place(change: Change) -> tuple[str, int]:
         spec = report.facts.get(change.fact)
+        role = spec.role if spec is not None and spec.role not in FOR_RULES else None
         return (
-            spec.role or "" if spec is not None else "",
+            role or "",
             order.get(change.fact.partition(".")[0], len(order)),
         )
 

@@ -14,13 +14,25 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 from rich.text import Text
 
+from irdiff.present.gate import ExplainView, GateView, RuleLine
 from irdiff.present.view import Block, View
 from irdiff.present.wording import printable
 
-__all__ = ["Console", "ProgressBar", "console_for", "grid", "render", "write"]
+__all__ = [
+    "Console",
+    "ProgressBar",
+    "console_for",
+    "grid",
+    "render",
+    "render_gate",
+    "write",
+    "write_explained",
+    "write_gate",
+]
 
 TONES = {"good": "bold green", "bad": "bold red", "neutral": "bold yellow", "unsure": "bold magenta"}
 EFFECTS = {"worse": "red", "better": "green", "unexplained": "yellow", "differs": "yellow"}
+MARKS = {"error": ("✗", "red"), "warning": ("!", "yellow"), "note": ("·", "")}
 HUNKS = {"": "", "title": "bold", "header": "cyan", "removed": "red", "added": "green", "dim": "dim"}
 PIPED_WIDTH = 120
 """Columns where the output is not a terminal and COLUMNS is not set."""
@@ -86,7 +98,96 @@ def write(view: View, console: Console) -> None:
         console.print(Padding(Text(printable(line), style="dim"), (0, 0, 0, 2)))
 
 
-def _headline(view: View) -> Table:
+def render_gate(view: GateView, *, width: int = PIPED_WIDTH) -> str:
+    """The view of a judgement as plain text."""
+    buffer = io.StringIO()
+    write_gate(view, console_for(buffer, width=width))
+    return buffer.getvalue()
+
+
+def write_gate(view: GateView, console: Console) -> None:
+    """Print the view of a judgement."""
+    console.print(_headline(view))
+    if view.changes or view.rules or view.unjudged:
+        console.print()
+    if view.changes:
+        _indented(view.changes, console)
+    if view.rules:
+        console.print(Padding(_fired(view.rules, console.width), (0, 0, 0, 2)))
+    if view.unjudged:
+        table = Table.grid(padding=(0, 2))
+        table.add_column(overflow="fold", max_width=console.width // 3)
+        table.add_column(overflow="fold", ratio=1)
+        table.add_column(justify="right", no_wrap=True)
+        for unsure in view.unjudged:
+            cells = (unsure.label, unsure.text, unsure.code)
+            table.add_row(*(Text(printable(cell)) for cell in cells))
+        console.print(Padding(table, (0, 0, 0, 2)))
+    for note in view.notes:
+        _indented(note, console)
+    for issue in view.issues:
+        _indented(issue, console)
+    for line in view.footer:
+        _indented(line, console, style="dim")
+
+
+def _indented(text: str, console: Console, *, style: str = "") -> None:
+    console.print(Padding(Text(printable(text), style=style), (0, 0, 0, 2)))
+
+
+def _fired(rules: Sequence[RuleLine], width: int) -> Table:
+    """A line for each rule with its kernels, and below it what it says; one line where all of it fits."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    room = width - 2 - 3 - max(len(rule.code) for rule in rules) - 2
+    titles = min(max(len(rule.title) for rule in rules), room // 2)
+    counts = max(len(rule.count) for rule in rules)
+    for rule in rules:
+        mark, style = MARKS[rule.level]
+        words = [f"{rule.title:<{titles}}", f"{rule.count:<{counts}}" if counts else "", rule.example]
+        head = "   ".join(word for word in words if word)
+        first, *rest = rule.details
+        joined = f"{head}   {first}"
+        lines = [joined, *rest] if len(joined) <= room else [head.rstrip(), *rule.details]
+        lines += [rule.more] if rule.more else []
+        text = "\n".join(part for line in lines for part in _broken(line, room))
+        table.add_row(Text(mark, style=style), Text(printable(rule.code)), Text(printable(text)))
+    return table
+
+
+def _broken(line: str, room: int) -> Iterator[str]:
+    """A line that is too long in lines, between its parts where that helps."""
+    made = ""
+    parts = [part.strip() for part in line.split("   ")] if len(line) > room else [line]
+    for part in filter(None, parts):
+        if made and len(made) + 3 + len(part) > room:
+            yield made
+            made = part
+        else:
+            made = f"{made}   {part}" if made else part
+    yield made
+
+
+def write_explained(view: ExplainView, console: Console) -> None:
+    """Print what decided."""
+    console.print(Text(printable(view.title), style="bold"))
+    for paragraph in view.paragraphs:
+        _indented(paragraph, console)
+    for listed in view.tables:
+        console.print()
+        if listed.heading:
+            _indented(listed.heading, console, style="bold")
+        grid(listed.rows, console, header=listed.header, indent=2)
+        if listed.more:
+            _indented(f"and {listed.more:,} more: --all shows them", console, style="dim")
+    console.print()
+    for line in view.footer:
+        _indented(line, console, style="dim")
+
+
+def _headline(view: View | GateView) -> Table:
     table = Table.grid(expand=True, padding=(0, 2))
     table.add_column(overflow="fold", ratio=1)
     table.add_column(justify="right", no_wrap=True)

@@ -8,7 +8,6 @@ from typing import Literal
 
 import msgspec
 
-from irdiff.model.facts import FactSpec
 from irdiff.model.issues import Issue
 from irdiff.model.report import Change, KernelReport, Report
 from irdiff.present.groups import budgeted, groups, signature, title
@@ -76,12 +75,12 @@ def view(report: Report, *, everything: bool = False, unpaired: bool = False, to
     blocks += [_short_block(shown.short, report)] if shown.short else []
     footer = [f"{plural(shown.left, 'more group')}: --top N or --all shows them"] if shown.left else []
     return View(
-        subject=_subject(report),
+        subject=subject_of(report),
         verdict=" · ".join(part for part in (report.verdict, report.direction) if part),
         tone=_tone(report),
         paragraphs=tuple(_paragraphs(report, changed, unpaired=unpaired)),
         blocks=tuple(blocks),
-        issues=tuple(_issues(report, everything=everything)),
+        issues=tuple(issue_lines(report, everything=everything)),
         footer=tuple(footer),
         hunks=hunk_rows(report, everything=everything),
     )
@@ -95,7 +94,8 @@ def _tone(report: Report) -> Literal["good", "bad", "neutral", "unsure"]:
     return "neutral" if report.direction == "neutral" else "bad"
 
 
-def _subject(report: Report) -> str:
+def subject_of(report: Report) -> str:
+    """``141 kernels   cuda:90   triton 3.6.0 → 3.7.1``."""
     if len(report.kernels) == 1:
         kernel = report.kernels[0]
         name = f"{kernel.name} → {kernel.name_after}" if kernel.name_after else kernel.name
@@ -155,24 +155,28 @@ def _why_bytes_differ(kernels: Sequence[KernelReport]) -> str:
 
 
 def _kernel_block(kernel: KernelReport, report: Report, *, sentence: str, everything: bool) -> Block:
-    changes = ranked(kernel.changes, report)
-    told = [change for change in changes if not is_fingerprint(change, report)]
-    changes = changes if everything else of_the_last_stage(told, report) or changes
-    if not everything:
-        headline = [change for change in changes if is_headline(change, kernel, report)]
-        changes_shown = beside(sentence, kernel, report, (headline or changes)[:MAX_ROWS])
-    else:
-        changes_shown = changes
+    changes, chosen = told_changes(kernel, report, everything=everything)
+    changes_shown = chosen if everything else beside(sentence, kernel, report, chosen)
     return Block(
         title="",
         sentence=sentence,
-        rows=tuple(
-            _row(change, kernel, report.facts.get(change.fact), most=_keys(change, report))
-            for change in changes_shown
-        ),
+        rows=tuple(row_of(change, kernel, report) for change in changes_shown),
         more=len(changes) - len(changes_shown),
         stages=" · ".join(f"{name} {_same_word(stage.sameness)}" for name, stage in kernel.stages.items()),
     )
+
+
+def told_changes(
+    kernel: KernelReport, report: Report, *, everything: bool
+) -> tuple[Sequence[Change], Sequence[Change]]:
+    """The changes of a kernel worth listing, most important first: all of them, and those shown unasked."""
+    changes = ranked(kernel.changes, report)
+    if everything:
+        return changes, changes
+    told = [change for change in changes if not is_fingerprint(change, report)]
+    changes = of_the_last_stage(told, report) or changes
+    headline = [change for change in changes if is_headline(change, kernel, report)]
+    return changes, (headline or changes)[:MAX_ROWS]
 
 
 def _group_block(group: Sequence[KernelReport], report: Report, *, everything: bool) -> Block:
@@ -212,7 +216,9 @@ def _keys(change: Change, report: Report) -> int:
     return MAX_OPERATIONS if operations else MAX_KEYS
 
 
-def _row(change: Change, kernel: KernelReport, spec: FactSpec | None, *, most: int) -> Row:
+def row_of(change: Change, kernel: KernelReport, report: Report) -> Row:
+    """One fact that moved, in words."""
+    spec = report.facts.get(change.fact)
     title = spec.title if spec else change.fact
     if change.effect == "unexplained":
         title = f"{change.fact.partition('.')[0].upper()} text, no fact moved"
@@ -224,12 +230,13 @@ def _row(change: Change, kernel: KernelReport, spec: FactSpec | None, *, most: i
         effect=effect,
         codes=" ".join(change.rules),
         title=f"{title} in {scope}" if scope else title,
-        change=before_after(change, spec, most=most),
+        change=before_after(change, spec, most=_keys(change, report)),
         place=change.source or "",
     )
 
 
-def _issues(report: Report, *, everything: bool) -> list[str]:
+def issue_lines(report: Report, *, everything: bool) -> list[str]:
+    """What was wrong with inputs, stages and plugins, errors first, alike ones once."""
     found: Counter[Issue] = Counter(report.issues)
     for kernel in report.kernels:
         found.update(kernel.issues)

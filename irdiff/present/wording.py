@@ -37,6 +37,8 @@ def before_after(change: Change, spec: FactSpec | None, *, most: int = MAX_KEYS)
     before, after = change.before, change.after
     unit = spec.unit if spec else ""
     if change.effect == "unexplained":
+        if change.delta is None:
+            return "its form differs, and its lines are not here"
         lines = change.delta if isinstance(change.delta, int) else 0
         if not lines:
             return "bytes that its text does not show differ"

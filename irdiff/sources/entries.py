@@ -21,7 +21,7 @@ from irdiff.sources.names import (
     classify,
     is_entry_name,
 )
-from irdiff.sources.recorded import recorded_log
+from irdiff.sources.recorded import given_stage, recorded_log
 from irdiff.sources.stage_json import (
     BadJsonError,
     Record,
@@ -181,6 +181,7 @@ def _bundle(
         target=said.target,
         release=said.release,
         hash=said.hash,
+        begins=given_stage(beside, context) if beside is not None else None,
         artifacts=artifacts,
         metadata={**said.scalars, **extra},
         modified=max((file.modified for file in files), default=0.0),

@@ -19,6 +19,25 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True):
     ptxas_log: str | None = None
 
 
+class _Source(msgspec.Struct, frozen=True, kw_only=True):
+    kind: str = ""
+
+
+class _Given(msgspec.Struct, frozen=True, kw_only=True):
+    source: _Source = _Source()
+
+
+def given_stage(record: FoundFile, context: StageLookup) -> str | None:
+    """Id of the stage whose file was compiled, as ``irdiff.json`` says; None for a kernel in Python."""
+    if record.read is None:
+        return None
+    try:
+        said = msgspec.json.decode(record.read(), type=_Given)
+    except (OSError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    return context.stage_of(f".{said.source.kind}") if said.source.kind else None
+
+
 def recorded_log(record: FoundFile, kernel: str, context: StageLookup) -> Artifact | None:
     """The log of the kernel that ``irdiff.json`` describes, as an artifact; None where there is none for it."""
     stage = context.stage_of(LOG_SUFFIX)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import sys
@@ -13,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from command import irdiff_json
+from command import irdiff
 from compiling import run_jobs
 from irdiff.cli.compile import suite_tables
 from irdiff.compile.plan import expand
@@ -93,8 +94,11 @@ def before(tmp_path_factory: pytest.TempPathFactory, sources: Path) -> Path:
 
 
 def compared(before: Path, after: Path) -> list[dict[str, Any]]:
-    """The kernels of the comparison; each of one side has its counterpart."""
-    report = irdiff_json("compare", before, after)
+    """The kernels of the comparison, which passes; each of one side has its counterpart."""
+    done = irdiff("check", before, after, "--format", "json")
+    assert done.code == 0, done.err
+    report = json.loads(done.out)
+    assert report["judgement"]["findings"] == report["judgement"]["unjudged"] == []
     assert report["added"] == report["removed"] == []
     assert [each for each in report["issues"] if each["severity"] == "error"] == []
     assert len(report["kernels"]) == MINIMUM

@@ -75,7 +75,19 @@ WRONG = {
         "rule RES1: level 'fatal' is none of error, warn, off"
     ),
     'RuleSpec(code="RES1", title="x", level="off", role="", fires=bool)': (
-        "rule RES1: role must be text and not empty"
+        "rule RES1: without a role it needs a function that judges"
+    ),
+    'RuleSpec(code="RES1", title="x", level="off", role="Regs", fires=bool)': (
+        "rule RES1: role 'Regs' must be a lower-case name \\(letters, digits, _ and -\\)"
+    ),
+    'RuleSpec(code="RES1", title="x", level="off", role="r", judge=3)': "rule RES1: judge cannot be called",
+    'RuleSpec(code="RES1", title="x", level="off", role="r", why=3)': "rule RES1: why must be text",
+    'RuleSpec(code="RES1", title="x", level="off", role="r", launch=1)': "rule RES1: launch must be true or false",
+    'RuleSpec(code="RES1", title="x", level="off", role="r", examples=("a",))': (
+        "rule RES1: examples holds str, not RuleExample"
+    ),
+    'RuleSpec(code="RES1", title="x", level="off", role="r", tolerance=Tolerance(percent=-1))': (
+        "rule RES1: tolerance: .*"
     ),
     'RendererSpec(id="poem", title="x", render=None)': "renderer poem: render cannot be called",
 }

@@ -105,6 +105,7 @@ FACTS = (
         title="tensor work per CTA",
         kind="quantity",
         unit="FLOP",
+        role="tensor_flops",
         group="tensor work",
         doc=(
             "2·M·N·K of each dot of the TTIR times the trip counts of its loops; no value where one is not constant. "

@@ -137,6 +137,7 @@ FACTS = (
         id="meta.triton",
         title="Triton release",
         kind="token",
+        role="release",
         provenance=True,
         group="provenance",
         place="byte",

@@ -107,8 +107,24 @@ _DESCRIBED = (
 _SOURCE = "Operation definitions: Triton 3.6 `include/triton/Dialect/Triton/IR/TritonOps.td`."
 
 
-def specs(stage: str, group: str) -> tuple[FactSpec, ...]:
-    """The facts of one stage; ``group`` heads them."""
+_ROLES = {
+    "ops": "operations",
+    "dots": "tile_dots",
+    "loads": "tile_loads",
+    "stores": "tile_stores",
+    "reduces": "reductions",
+}
+"""Tally -> what it is for rules."""
+_ANYWHERE = ("ops", "reduces")
+"""Those of which the GPU dialect says the same."""
+
+
+def specs(stage: str, group: str, *, as_written: bool = True) -> tuple[FactSpec, ...]:
+    """The facts of one stage; ``group`` heads them.
+
+    ``as_written``: what the stage loads, stores and multiplies is what the program asks for. The GPU dialect makes
+    other operations of some of it.
+    """
     return (
         FactSpec(
             id=f"{stage}.arguments",
@@ -125,6 +141,7 @@ def specs(stage: str, group: str) -> tuple[FactSpec, ...]:
                 title=title,
                 kind="tally",
                 unit=unit,
+                role=_ROLES.get(name) if as_written or name in _ANYWHERE else None,
                 group=group,
                 doc=f"{doc} {_SOURCE}",
             )

@@ -59,6 +59,7 @@ COUNTED = (
         "opcodes",
         "instructions by opcode",
         f"Every instruction by its opcode with all modifiers ({_ISA}, chapter 9); unknown ones under their own name.",
+        role="operations",
         group="instructions",
         comparable_when=_ARCH,
     ),

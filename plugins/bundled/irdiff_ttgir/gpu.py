@@ -190,6 +190,18 @@ def _mma(program: Program, operation: Operation) -> str:
     return ", ".join(words)
 
 
+def _mma_types(program: Program, operation: Operation) -> str:
+    """``f16 * f16 -> f32``; the precision of products where it is one of f32 operands, or limits the sum."""
+    found = accesses.dot_types(program, operation)
+    if found is None:
+        return "?"
+    elements = [_element(text) for text in found]
+    words = accesses.precision(program, operation)
+    if elements[0] != "f32":  # Triton writes it for every dot
+        words = [word for word in words if " " in word]
+    return ", ".join((f"{elements[0]} * {elements[1]} -> {elements[2]}", *words))
+
+
 def _wait(_: Program, operation: Operation) -> str:
     """``num = 0``."""
     words, attribute = _WAITS[operation.name]
@@ -226,6 +238,7 @@ def _unit(layout: str) -> str:
 
 _DESCRIBED = (
     (accesses.DOTS, "ttgir.mma", _mma),
+    (accesses.DOTS, "ttgir.mma_types", _mma_types),
     (frozenset(("ttg.convert_layout",)), "ttgir.convert_layouts", _conversion),
     (frozenset(("ttg.local_alloc",)), "ttgir.shared_allocs", _buffer),
     (frozenset(("ttng.tmem_alloc",)), "ttgir.tmem_allocs", _buffer),

@@ -51,6 +51,7 @@ LAYOUTS = (
         title="reach of layout conversions",
         kind="tally",
         unit="operations",
+        role="conversion_reach",
         group="layouts",
         doc="`ttg.convert_layout` by how far data moves at most: `nothing moves` (both layouts do the same, whatever "
         "they are called), `inside a thread`, `across lanes`, `across warps` (through shared memory) or `across "

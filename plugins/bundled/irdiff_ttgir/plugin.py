@@ -49,7 +49,12 @@ def irdiff_stages() -> tuple[StageSpec, ...]:
             id="ttgir",
             title="Triton GPU IR",
             suffixes=(".ttgir",),
-            facts=(*specs.MODULE, *tile.specs("ttgir", "tile program"), *specs.GPU, *layout_specs.LAYOUTS),
+            facts=(
+                *specs.MODULE,
+                *tile.specs("ttgir", "tile program", as_written=False),
+                *specs.GPU,
+                *layout_specs.LAYOUTS,
+            ),
             summarize=_summarize,
             canonical=canonical,
             after=("ttir",),

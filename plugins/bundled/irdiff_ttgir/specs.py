@@ -139,6 +139,16 @@ GPU = (
         f"result, where A and B come from. {_ATTRIBUTES} and {_NVIDIA_OPS} (Triton 3.6).",
     ),
     FactSpec(
+        id="ttgir.mma_types",
+        title="types of matrix operands and results",
+        kind="tally",
+        unit="operations",
+        role="mma_types",
+        group="matrix units",
+        doc="Element types of A, B and the result of what is multiplied, and the precision where one is asked for: "
+        f"`f16 * f16 -> f32`, `f32 * f32 -> f32, tf32`. {_GPU_OPS} (Triton 3.6).",
+    ),
+    FactSpec(
         id="ttgir.tma",
         title="tensor memory accelerator operations",
         kind="tally",

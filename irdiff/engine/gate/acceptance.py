@@ -1,0 +1,103 @@
+"""Findings that somebody accepted, and acceptances that accept nothing any more."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date
+
+import msgspec
+
+from irdiff.model.facts import FactSpec, Value
+from irdiff.model.gate import Acceptance, Finding, Stale
+from irdiff.model.words import value_words
+
+
+def with_fingerprints(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, each with a name that later runs give it too: values, paths and lines are no part of it."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    named = []
+    for finding in findings:
+        key = (finding.rule, finding.kernel, finding.target or "", finding.fact or "", finding.scope)
+        text = "\0".join((*key, str(seen[key])))
+        seen[key] += 1
+        digest = hashlib.sha256(text.encode()).hexdigest()[:32]
+        named.append(msgspec.structs.replace(finding, fingerprint=digest))
+    return named
+
+
+def words_of(value: Value | None, fact: str | None, specs: Mapping[str, FactSpec]) -> str:
+    """A value of a finding as an acceptance writes it down; empty for a finding that rests on no value."""
+    if value is None:
+        return ""
+    spec = specs.get(fact or "")
+    return value_words(value, spec.unit if spec is not None else "")
+
+
+def accept(
+    findings: Sequence[Finding],
+    accepted: Sequence[Acceptance],
+    specs: Mapping[str, FactSpec],
+    today: date,
+    compared: Collection[str],
+) -> tuple[list[Finding], list[Stale]]:
+    """The findings, those accepted with by whom and why; and the acceptances that accepted nothing, with why.
+
+    An acceptance holds for one finding and one value after: a number that moved further is not accepted. Those of
+    kernels that are not in ``compared`` (names) are left alone.
+    """
+    valid: dict[str, Acceptance] = {}
+    stale: list[Stale] = []
+    for each in accepted:
+        if _expired(each, today):
+            stale.append(_stale(each, f"expired {each.expires}"))
+        else:
+            valid[each.fingerprint] = each
+    used: set[str] = set()
+    result = []
+    for finding in findings:
+        acceptance = valid.get(finding.fingerprint)
+        if acceptance is None or acceptance.rule != finding.rule:
+            result.append(finding)
+            continue
+        used.add(finding.fingerprint)
+        now = words_of(finding.after, finding.fact, specs)
+        if now != acceptance.after:
+            stale.append(
+                _stale(acceptance, f"no longer matches: {acceptance.after} accepted, now {now or 'none'}")
+            )
+            result.append(finding)
+        else:
+            result.append(msgspec.structs.replace(finding, accepted=_who(acceptance)))
+    stale += [
+        _stale(each, "no longer matches: nothing is found there any more")
+        for fingerprint, each in valid.items()
+        if fingerprint not in used and each.kernel in compared
+    ]
+    return result, sorted(stale, key=lambda each: (each.kernel, each.rule, each.target or "", each.why))
+
+
+def _expired(acceptance: Acceptance, today: date) -> bool:
+    """Whether its last day is over; one whose date cannot be read accepts nothing."""
+    if acceptance.expires is None:
+        return False
+    try:
+        return date.fromisoformat(acceptance.expires) < today
+    except ValueError:
+        return True
+
+
+def _who(acceptance: Acceptance) -> str:
+    until = f", until {acceptance.expires}" if acceptance.expires else ""
+    return f"{acceptance.reason} ({acceptance.owner}{until})"
+
+
+def _stale(acceptance: Acceptance, why: str) -> Stale:
+    return Stale(
+        rule=acceptance.rule,
+        kernel=acceptance.kernel,
+        why=why,
+        owner=acceptance.owner,
+        target=acceptance.target,
+    )

@@ -1,0 +1,167 @@
+"""What keeps the gate from passing because it could not be judged. It fails closed, and only then.
+
+Something that had to be judged and was not read, decoded or compared is :class:`Unjudged`. What an entry is not
+expected to hold is not: a dump tree without JSON, a binary-only tree, releases that write no ``.source``, code that no
+tool decoded and whose fingerprints are equal, stages that no plugin reads, kernels on one side only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from irdiff.engine.gate.view import PairView, sound
+from irdiff.engine.kernels import Kernel, Reading
+from irdiff.model.gate import Unjudged
+from irdiff.model.issues import Issue
+from irdiff.model.report import KernelReport, Report
+from irdiff.model.specs import RuleSpec
+from irdiff.registry import PluginProblem, Registry
+
+SIDES = ("before", "after")
+FAILED = "compilation-"
+"""What the codes of issues begin with that say that a kernel did not compile."""
+
+
+def failed_before(report: Report) -> frozenset[str]:
+    """Paths of compilations that failed and are there before alone: nothing was lost, and nothing is to be judged."""
+    failed = {issue.where for issue in report.issues if issue.code.startswith(FAILED)}
+    return frozenset(each.path for each in report.removed if each.path in failed)
+
+
+def of_plugins(problems: Iterable[PluginProblem]) -> Iterator[Unjudged]:
+    """Plugins that should have been loaded and were not: their stages and rules judged nothing."""
+    for problem in problems:
+        issue = problem.issue()
+        yield Unjudged(code=issue.code, message=issue.message, hint=issue.hint)
+
+
+def of_issue(issue: Issue, kernel: KernelReport | None, registry: Registry) -> Unjudged:
+    """An issue of severity error: something was not compared."""
+    return Unjudged(
+        code=issue.code,
+        message=issue.message,
+        kernel=kernel.name if kernel is not None else None,
+        path=issue.where or (kernel.path_after if kernel is not None else None),
+        stage=issue.stage,
+        rules=judging(issue.stage, registry),
+        hint=issue.hint,
+    )
+
+
+def judging(stage_id: str | None, registry: Registry) -> tuple[str, ...]:
+    """Codes of the rules that judge facts of a stage."""
+    stage = registry.stage(stage_id) if stage_id is not None else None
+    roles = {spec.role for spec in stage.facts} if stage is not None else set()
+    return tuple(sorted(rule.code for rule in registry.rules if rule.role and rule.role in roles))
+
+
+def of_stages(kernel: KernelReport, told: Iterable[str | None]) -> Iterator[Unjudged]:
+    """Stages that could not be compared and of which no issue speaks."""
+    spoken = set(told)
+    for stage_id, stage in kernel.stages.items():
+        if stage.sameness == "unreadable" and stage_id not in spoken:
+            yield Unjudged(
+                code="unreadable",
+                message=f"{stage_id} was not compared: {'; '.join(stage.reasons)}",
+                kernel=kernel.name,
+                path=kernel.path_after,
+                stage=stage_id,
+            )
+    if kernel.status == "incomplete" and not spoken and not kernel.issues:
+        yield Unjudged(
+            code="incomplete", message="it was not compared", kernel=kernel.name, path=kernel.path_after
+        )
+
+
+def of_required(
+    view: PairView, kernels: tuple[Kernel, Kernel], required: Sequence[str]
+) -> Iterator[Unjudged]:
+    """Stages that every kernel must hold, read in full on both sides unless they are the same."""
+    report = view.kernel
+    for stage_id in required:
+        same = (
+            report.stages[stage_id].sameness in ("identical", "equivalent")
+            if stage_id in report.stages
+            else False
+        )
+        for side, kernel in zip(SIDES, kernels, strict=True):
+            reading = kernel.readings.get(stage_id)
+            why = _lacking(reading, same=same)
+            if why:
+                yield Unjudged(
+                    code="required-stage",
+                    message=f"{stage_id} is required, and {why} {side}",
+                    kernel=report.name,
+                    path=kernel.bundle.path,
+                    stage=stage_id,
+                    hint="compile it again, or leave out --require",
+                )
+
+
+def _lacking(reading: Reading | None, *, same: bool) -> str:
+    if reading is None:
+        return "is not there"
+    if reading.summary is None or not sound(reading):
+        return "is not readable"
+    return (
+        f"is not read in full ({reading.summary.degraded})" if reading.summary.degraded and not same else ""
+    )
+
+
+def of_tools(
+    view: PairView, kernels: tuple[Kernel, Kernel], rules: Iterable[RuleSpec], registry: Registry
+) -> Iterator[Unjudged]:
+    """Stages whose code no tool decoded though it differs, where a rule needs what only the tool can say."""
+    found: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
+    for rule in rules:
+        if not rule.role or view.known(rule.role):
+            continue
+        for stage_id, side, reason in _undecoded(view.kernel, kernels, rule.role, registry):
+            if rule.answered is not None and rule.answered(view):
+                break
+            sides, codes = found.setdefault((stage_id, reason), (set(), set()))
+            sides.add(side)
+            codes.add(rule.code)
+    for (stage_id, reason), (sides, codes) in found.items():
+        told = [side for side in SIDES if side in sides]
+        yield Unjudged(
+            code="not-decoded",
+            message=f"{reason} ({' and '.join(told)})",
+            kernel=view.kernel.name,
+            path=kernels[SIDES.index(told[-1])].bundle.path,
+            stage=stage_id,
+            rules=tuple(sorted(codes)),
+            hint=_how_to_get(stage_id, registry),
+        )
+
+
+def _undecoded(
+    report: KernelReport, kernels: tuple[Kernel, Kernel], role: str, registry: Registry
+) -> Iterator[tuple[str, str, str]]:
+    """(stage, side, reason) where facts of a role are not known for want of a tool, and the code differs."""
+    for stage_id, needed in _needing(role, registry).items():
+        if stage_id not in report.stages or report.stages[stage_id].sameness != "changed":
+            continue
+        for side, kernel in zip(SIDES, kernels, strict=True):
+            reading = kernel.readings.get(stage_id)
+            summary = reading.summary if reading is not None else None
+            if summary is None or not summary.degraded:
+                continue
+            if not {fact.id for fact in summary.facts} & needed:
+                yield stage_id, side, summary.degraded
+
+
+def _needing(role: str, registry: Registry) -> Mapping[str, frozenset[str]]:
+    """Stage to its facts of a role that need a tool."""
+    found: dict[str, frozenset[str]] = {}
+    for stage in registry.stages:
+        needed = frozenset(spec.id for spec in stage.facts if spec.role == role and spec.needs)
+        if needed:
+            found[stage.id] = needed
+    return found
+
+
+def _how_to_get(stage_id: str, registry: Registry) -> str | None:
+    stage = registry.stage(stage_id)
+    hints = [tool.hint for tool in registry.tools if stage is not None and tool.id in stage.needs]
+    return "; ".join(hints) or None

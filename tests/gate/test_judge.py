@@ -1,0 +1,346 @@
+"""What a judgement says: levels, tolerances, what has no say, acceptances, and names that stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Any
+
+import msgspec
+import pytest
+
+import toy_stages
+from irdiff.api import Bundle, FactSpec, Fired, Judgement, RuleSpec, RuleView, StageSpec, Tolerance
+from irdiff.engine.compare import Comparer, Side
+from irdiff.engine.gate.acceptance import words_of
+from irdiff.engine.gate.findings import lowered
+from irdiff.engine.gate.judge import Gate, judge
+from irdiff.engine.summarize import Reader
+from irdiff.model.codec import decode_report, encode
+from irdiff.model.gate import Acceptance, Finding
+from irdiff.model.policy import Comparison, Expectation, Operand, Override, Policy, Selection
+from irdiff.model.report import Report
+from irdiff.registry import PluginProblem, Registry
+from toy_stages import bundle, registry, stage
+
+TODAY = date(2026, 6, 1)
+CLEAN, SPILLS = {"one": "add x", "two": "add x"}, {"one": "add x", "two": "add x\nspill x\nspill y"}
+
+
+def gated(
+    before: Bundle | Iterable[Bundle],
+    after: Bundle | Iterable[Bundle],
+    policy: Policy | None = None,
+    using: Registry | None = None,
+    accepted: Iterable[Acceptance] = (),
+) -> Report:
+    """Two sides, compared and judged."""
+    chosen = using or registry()
+    gate = Gate(chosen, policy or Policy())
+    reader = Reader(chosen, toy_stages.NoTools(), canonical=True)
+    sides = [[side] if isinstance(side, Bundle) else list(side) for side in (before, after)]
+    read = reader.read_both(*sides)
+    report = Comparer(chosen, reader, each=gate.each).compare(
+        *(Side(described=name, kernels=tuple(kernels)) for name, kernels in zip("ab", read, strict=True))
+    )
+    return gate.judged(report, accepted=tuple(accepted), today=TODAY)
+
+
+def judgement(report: Report) -> Judgement:
+    assert isinstance(report.judgement, Judgement)
+    return report.judgement
+
+
+def spilling(policy: Policy | None = None, **more: Any) -> Judgement:
+    return judgement(gated(bundle(**CLEAN), bundle(**SPILLS), policy, **more))
+
+
+def test_a_finding_names_kernel_rule_fact_and_both_values() -> None:
+    found = spilling()
+    (finding,) = found.findings
+    assert (found.failed, found.unsure) == (True, False)
+    assert (finding.rule, finding.kernel, finding.target, finding.fact) == (
+        "RES101", "kernel", "cuda:90", "two.spills",
+    )  # fmt: skip
+    assert (finding.before, finding.after, finding.decided) == (0, 2, "default")
+    assert finding.message == "two spills 0 → 2"
+    assert (found.rules["RES101"].judged, found.rules["RES101"].level) == (1, "error")
+
+
+def test_a_saved_report_says_the_same() -> None:
+    report = gated(bundle(**CLEAN), bundle(**SPILLS))
+    assert decode_report(encode(report), where="report") == report
+    assert "two.spills" in report.facts
+
+
+def test_pairs_may_be_judged_after_they_were_compared() -> None:
+    chosen = registry()
+    reader = Reader(chosen, toy_stages.NoTools(), canonical=True)
+    before, after = reader.read_both([bundle(**CLEAN)], [bundle(**SPILLS)])
+    report = Comparer(chosen, reader).compare(
+        Side(described="a", kernels=tuple(before)), Side(described="b", kernels=tuple(after))
+    )
+    later = judge(report, [(before[0], after[0])], chosen, Policy(), today=TODAY)
+    assert later == gated(bundle(**CLEAN), bundle(**SPILLS))
+
+
+@pytest.mark.parametrize(
+    ("policy", "failed", "levels", "why"),
+    [
+        (Policy(levels={"RES101": "warn"}), False, ["warn"], []),
+        (Policy(levels={"RES*": "off"}), False, [], ["off (policy: check.rules RES*)"]),
+        (Policy(forced={"RES101": "off"}, levels={"RES101": "error"}), False, [], ["off (--rule RES101)"]),
+        (
+            Policy(tolerances={"RES101": Tolerance(absolute=2)}),
+            False,
+            [],
+            ["within the tolerance of 2 (policy: check.tolerance RES101)"],
+        ),
+        (Policy(tolerances={"RES101": Tolerance(absolute=1)}), True, ["error"], []),
+        (
+            Policy(
+                overrides=(
+                    Override(
+                        selection=Selection(kernels=("kern*",)), levels={"RES101": "warn"}, where="here"
+                    ),
+                )
+            ),
+            False,
+            ["warn"],
+            [],
+        ),
+    ],
+)
+def test_a_policy_decides_and_what_it_silences_is_listed(
+    policy: Policy, failed: bool, levels: list[str], why: list[str]
+) -> None:
+    both = registry(rules=(*registry().rules, _other()))
+    found = spilling(policy, using=both)
+    assert found.failed == failed
+    assert [finding.level for finding in found.findings] == levels
+    assert [each.why for each in found.silenced] == why
+
+
+def _other() -> RuleSpec:
+    """A rule that never fires, so that another one is enabled where RES101 is off."""
+    return RuleSpec(code="ZZZ1", title="nothing", level="warn", role="spills")
+
+
+def test_a_tolerance_is_applied_to_numbers_that_a_rule_compares() -> None:
+    def grown(view: RuleView) -> Iterable[Fired]:
+        for change in view.changes("spills"):
+            yield Fired(message="more", change=change, before=float(change.before), after=float(change.after))  # type: ignore[arg-type]
+
+    rule = RuleSpec(
+        code="RES9", title="more", level="error", role="spills", judge=grown, tolerance=Tolerance(absolute=2)
+    )
+    found = spilling(using=registry(rules=(rule,)))
+    assert (found.failed, [each.why for each in found.silenced]) == (
+        False, ["within the tolerance of 2 (default)"],
+    )  # fmt: skip
+
+
+def test_what_led_to_the_same_machine_code_is_silenced() -> None:
+    before, after = bundle(one="add x", two="add x"), bundle(one="add x\nspill x", two="add x")
+    found = judgement(
+        gated(before, after, using=registry(stage("one"), stage("two", after=("one",), machine_code=True)))
+    )
+    assert not found.findings
+    report = gated(bundle(one="add x", two="add x", layout="dump"), bundle(one="spill x", layout="dump"))
+    assert [each.rule for each in judgement(report).findings] == ["RES101"]
+
+
+def test_the_lowest_stage_that_both_sides_know_judges() -> None:
+    before, after = bundle(one="add x", two="add x"), bundle(one="spill x\nspill x", two="spill x")
+    (finding,) = judgement(gated(before, after)).findings
+    assert (finding.fact, finding.after) == ("two.spills", 1)
+
+
+def test_two_targets_are_compared_by_rules_that_hold_for_both_alone() -> None:
+    sides = bundle(**CLEAN), bundle(**SPILLS, target="100")
+    assert not judgement(gated(*sides)).findings
+    across = msgspec.structs.replace(registry().rules[0], across_targets=True)
+    assert judgement(gated(*sides, using=registry(rules=(across,)))).failed
+
+
+def _estimating() -> StageSpec:
+    made = stage("two", machine_code=True)
+
+    def summarize(artifact: Any, context: Any) -> Any:
+        summary = made.summarize(artifact, context)
+        facts = tuple(msgspec.structs.replace(fact, exactness="estimate") for fact in summary.facts)
+        return msgspec.structs.replace(summary, facts=facts)
+
+    return msgspec.structs.replace(made, summarize=summarize)
+
+
+def test_an_estimate_is_a_warning_unless_the_policy_says_otherwise() -> None:
+    using = registry(stage("one"), _estimating())
+    found = spilling(using=using)
+    assert (found.failed, [each.level for each in found.findings]) == (False, ["warn"])
+    assert "estimate" in found.findings[0].decided
+    assert spilling(Policy(estimates=True), using=using).failed
+
+
+def test_a_rule_that_raises_is_named_and_the_others_judge() -> None:
+    def broken(view: RuleView) -> Iterable[Fired]:
+        raise ZeroDivisionError("a plugin's own mistake")
+
+    rules = (*registry().rules, RuleSpec(code="BAD1", title="bad", level="warn", role="spills", judge=broken))
+    found = spilling(using=registry(rules=rules))
+    assert (found.failed, found.unsure) == (True, True)
+    (told,) = found.unjudged
+    assert (told.code, told.rules) == ("rule-failed", ("BAD1",))
+    assert "ZeroDivisionError: a plugin's own mistake" in told.message
+    assert not spilling(Policy(levels={"BAD1": "off"}), using=registry(rules=rules)).unsure
+
+
+def test_a_rule_that_raises_leaves_a_comparison_as_it_is() -> None:
+    def broken(view: RuleView) -> Iterable[Fired]:
+        raise ZeroDivisionError
+
+    rules = (*registry().rules, RuleSpec(code="BAD1", title="bad", level="warn", role="spills", judge=broken))
+    report = toy_stages.compare([bundle(**CLEAN)], [bundle(**SPILLS)], registry(rules=rules))
+    assert [change.rules for change in report.kernels[0].changes if change.rules] == [("RES101",)]
+
+
+def test_a_plugin_that_was_skipped_is_refused() -> None:
+    problem = PluginProblem(plugin="bad", distribution="bad-dist", version="1", reason="no")
+    found = judgement(gated(bundle(**CLEAN), bundle(**CLEAN), using=registry(problems=(problem,))))
+    assert (found.failed, found.unsure, [each.code for each in found.unjudged]) == (
+        False, True, ["plugin-skipped"],
+    )  # fmt: skip
+
+
+def expecting(text: str, bound: float, *, if_known: bool = False, fact: str = "two.spills") -> Policy:
+    expression = Comparison(operator="<=", measured=Operand(fact=fact), bound=Operand(constant=bound))
+    return Policy(
+        levels={"RES101": "off"},
+        expectations=(Expectation(code="MY1", text=text, expression=expression, if_known=if_known),),
+    )
+
+
+def test_an_expectation_that_does_not_hold_is_a_finding_with_its_values() -> None:
+    found = spilling(expecting("two.spills <= 1", 1))
+    (finding,) = found.findings
+    assert (found.failed, finding.rule, finding.before, finding.after) == (True, "MY1", 0, 2)
+    assert finding.message == "not two.spills <= 1: two.spills 0 → 2"
+    assert not spilling(expecting("two.spills <= 2", 2)).failed
+
+
+def test_an_expectation_on_a_fact_that_is_not_known_could_not_be_judged() -> None:
+    sides = bundle(one="add x", layout="dump"), bundle(one="add y", layout="dump")
+    found = judgement(gated(*sides, expecting("two.spills <= 1", 1)))
+    assert (found.failed, [each.code for each in found.unjudged]) == (False, ["unknown-fact"])
+    assert not judgement(gated(*sides, expecting("two.spills <= 1", 1, if_known=True))).unsure
+
+
+def test_kernels_that_are_not_selected_are_not_judged() -> None:
+    before = [bundle("keep", path="a", **CLEAN), bundle("leave", path="b", **CLEAN)]
+    after = [
+        bundle("keep", path="a", **SPILLS),
+        bundle("leave", path="b", one="BROKEN", two="add x\nspill x"),
+    ]
+    found = judgement(gated(before, after, Policy(selection=Selection(exclude=("leave",)))))
+    assert ({each.kernel for each in found.findings}, found.unsure) == ({"keep"}, False)
+
+
+def acceptance(finding: Finding, **changes: Any) -> Acceptance:
+    fields: dict[str, Any] = {
+        "rule": finding.rule,
+        "kernel": finding.kernel,
+        "fingerprint": finding.fingerprint,
+        "before": words_of(finding.before, None, {}),
+        "after": words_of(finding.after, None, {}),
+        "reason": "larger tile",
+        "owner": "somebody",
+    }
+    return Acceptance(**{**fields, **changes})
+
+
+def test_an_accepted_finding_fails_nothing_and_says_who_accepted_it() -> None:
+    (finding,) = spilling().findings
+    found = spilling(accepted=[acceptance(finding, expires="2026-06-01")])
+    assert not found.failed
+    assert found.findings[0].accepted == "larger tile (somebody, until 2026-06-01)"
+    assert found.stale == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"expires": "2026-05-31"}, "expired 2026-05-31"),
+        ({"expires": "some day"}, "expired some day"),
+        ({"after": "1"}, "no longer matches: 1 accepted, now 2"),
+    ],
+)
+def test_an_acceptance_that_no_longer_holds_is_reported(changes: dict[str, str], why: str) -> None:
+    (finding,) = spilling().findings
+    found = spilling(accepted=[acceptance(finding, **changes)])
+    assert (found.failed, [each.why for each in found.stale]) == (True, [why])
+
+
+def test_an_acceptance_of_nothing_is_reported_unless_its_kernel_was_not_compared() -> None:
+    (finding,) = spilling().findings
+    accepted = [acceptance(finding), acceptance(finding, kernel="another", fingerprint="0")]
+    found = judgement(gated(bundle(**CLEAN), bundle(**CLEAN), accepted=accepted))
+    assert [(each.kernel, each.why) for each in found.stale] == [
+        ("kernel", "no longer matches: nothing is found there any more")
+    ]
+
+
+def test_the_name_of_a_finding_stays_while_paths_values_and_other_kernels_change() -> None:
+    (finding,) = spilling().findings
+    more = bundle(one="add x", two="spill x", path="elsewhere")
+    (other,) = judgement(gated(bundle(**CLEAN, path="here"), more)).findings
+    assert other.after != finding.after
+    assert other.fingerprint == finding.fingerprint
+    sides = [[bundle(name, path=name, **text) for name in ("first", "kernel")] for text in (CLEAN, SPILLS)]
+    names = {each.kernel: each.fingerprint for each in judgement(gated(*sides)).findings}
+    assert names["kernel"] == finding.fingerprint != names["first"]
+
+
+def test_two_findings_of_one_name_are_told_apart() -> None:
+    sides = [
+        [bundle(path=f"entry{n}", one=f"add {n}", two=text) for n in range(2)]
+        for text in ("add x", "spill x")
+    ]
+    prints = [each.fingerprint for each in judgement(gated(*sides)).findings]
+    assert len(prints) == len(set(prints)) == 2
+
+
+def test_errors_come_first() -> None:
+    more = FactSpec(id="two.adds", title="adds", kind="count", role="adds")
+    two = stage("two", machine_code=True)
+    two = msgspec.structs.replace(two, facts=(more, *(f for f in two.facts if f.id != "two.adds")))
+    warn = RuleSpec(code="AAA1", title="adds", level="warn", role="adds", fires=lambda change: True)
+    before, after = bundle(one="add x", two="add x"), bundle(one="add x", two="spill x")
+    found = judgement(
+        gated(before, after, using=registry(stage("one"), two, rules=(warn, *registry().rules)))
+    )
+    assert [each.rule for each in found.findings] == ["RES101", "AAA1"]
+
+
+def test_a_rule_on_an_earlier_stage_alone_has_no_say_where_the_machine_code_is_the_same() -> None:
+    fact = FactSpec(id="one.adds", title="adds", kind="count", role="adds")
+    one = stage("one")
+    one = msgspec.structs.replace(one, facts=(fact, *(f for f in one.facts if f.id != "one.adds")))
+    rule = RuleSpec(code="ADD1", title="adds", level="error", role="adds", fires=lambda change: True)
+    using = registry(one, stage("two", after=("one",), machine_code=True), rules=(rule,))
+    before = bundle(one="add x", two="add x")
+    same = judgement(gated(before, bundle(one="add x\nadd y", two="add x"), using=using))
+    assert not same.findings
+    assert [(each.rule, each.why) for each in same.silenced] == [("ADD1", "the machine code is the same")]
+    other = judgement(gated(before, bundle(one="add x\nadd y", two="add z"), using=using))
+    assert [each.rule for each in other.findings] == ["ADD1"]
+    launch = msgspec.structs.replace(rule, launch=True)
+    speaks = registry(*using.stages, rules=(launch,))
+    assert judgement(gated(before, bundle(one="add x\nadd y", two="add x"), using=speaks)).failed
+
+
+def test_kernels_that_may_not_be_the_same_one_fail_nothing() -> None:
+    assert lowered("error", "default", exact=True, confidence=0.72) == ("error", "default")
+    level, decided = lowered("error", "default", exact=True, confidence=0.42)
+    assert (level, decided) == (
+        "warn", "default; a warning because the kernels are paired with confidence 0.42",
+    )  # fmt: skip

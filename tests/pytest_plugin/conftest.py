@@ -1,0 +1,3 @@
+"""The project in here is run by the tests, not collected with them."""
+
+collect_ignore = ["project"]
