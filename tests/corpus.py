@@ -11,6 +11,7 @@ FIXTURES = ROOT / "fixtures"
 BUNDLES = FIXTURES / "bundles"
 PAIRS = FIXTURES / "pairs"
 CASES = FIXTURES / "cases"
+GPU = FIXTURES / "gpu"
 
 SETTING = "IRDIFF_TEST_DATA"
 """Environment variable naming the folder with ``data/`` and ``cases/`` (required where CI is set)."""

@@ -12,15 +12,24 @@ from irdiff.model.report import Report
 
 
 class Labels:
-    """Names of kernels, with the beginning of the entry where several in the report are called the same."""
+    """Names of kernels, with the target or the beginning of the entry where several are called the same."""
 
     def __init__(self, report: Report) -> None:
-        self._counts = Counter(kernel.name for kernel in report.kernels)
-        self._counts.update(kernel.name for kernel in (*report.added, *report.removed))
+        everything = (*report.kernels, *report.added, *report.removed)
+        self._counts = Counter(kernel.name for kernel in everything)
+        self._for_target = Counter((kernel.name, kernel.target) for kernel in everything)
+        self._targets = {kernel.path: kernel.target for kernel in (*report.added, *report.removed)}
+        for kernel in report.kernels:
+            self._targets |= {kernel.path_before: kernel.target, kernel.path_after: kernel.target}
 
     def of(self, name: str, path: str | None) -> str:
-        """``matmul_kernel``, or ``matmul_kernel::ABCDEFGH``."""
-        return f"{name}::{PurePath(path).name[:8]}" if path and self._counts[name] > 1 else name
+        """``matmul_kernel``, ``matmul_kernel cuda:90``, or ``matmul_kernel::ABCDEFGH``."""
+        if not path or self._counts[name] < 2:
+            return name
+        target = self._targets.get(path)
+        if target is not None and self._for_target[name, target] == 1:
+            return f"{name} {target}"
+        return f"{name}::{PurePath(path).name[:8]}"
 
 
 def others(count: int) -> str:

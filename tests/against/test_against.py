@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from irdiff.cli.against import compiled_against
 from irdiff.cli.worktree import checked_out
 from irdiff.errors import InputError, ToolError, UsageError
+from repository import commit, git
 
 KERNEL = """
 import triton
@@ -29,25 +29,6 @@ name = "scale"
 signature = "*fp32:16, i32, 128"
 targets = ["cuda:90"]
 """
-
-
-def git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        env={name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
-    )
-    return done.stdout.decode().strip()
-
-
-def commit(folder: Path, **files: str) -> str:
-    for name, text in files.items():
-        (folder / name.replace("__", ".")).write_text(text)
-    git(folder, "add", "-A")
-    git(folder, "commit", "-qm", "change")
-    return git(folder, "rev-parse", "HEAD")
 
 
 @pytest.fixture
