@@ -14,6 +14,7 @@ from irdiff.model.bundle import Artifact, Bundle, Target
 from irdiff.model.facts import Better, Exactness, Fact, FactSpec, Scalar, Scope, Value
 from irdiff.model.issues import Issue, Severity
 from irdiff.model.loops import Loop, find_loops
+from irdiff.model.patterns import PatternFact, with_pattern_facts
 from irdiff.model.report import Change, KernelReport, Report
 from irdiff.model.specs import (
     ACTIONS,
@@ -72,6 +73,7 @@ __all__ = [
     "Normalization",
     "ParseError",
     "Part",
+    "PatternFact",
     "RendererSpec",
     "Report",
     "RuleSpec",
@@ -93,4 +95,5 @@ __all__ = [
     "find_loops",
     "hookimpl",
     "never_expected",
+    "with_pattern_facts",
 ]
