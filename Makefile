@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: demo test check format docs fixtures bench clean
+.PHONY: demo test check wheels format docs fixtures bench clean
 
 # Compiles the example in two specializations without a GPU and compares them; where Triton has no wheel (macOS),
 # compares two recorded compilations.
@@ -35,7 +35,13 @@ check: $(VENV)/lint.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file plugins/external/irdiff-amdgcn/pyproject.toml plugins/external/irdiff-amdgcn/irdiff_amdgcn
+	$(BIN)/mypy --config-file plugins/external/irdiff-spirv/pyproject.toml plugins/external/irdiff-spirv/irdiff_spirv
 	PYTHONPATH=.:plugins/bundled $(BIN)/lint-imports --no-cache
+
+# Wheels of the core and of the plugins in plugins/external, installed into an environment of their own and tested there.
+wheels: $(VENV)/test.stamp
+	$(BIN)/python .ci/wheels.py
 
 format: $(VENV)/lint.stamp
 	$(BIN)/ruff check --fix .
@@ -68,8 +74,8 @@ $(VENV)/demo.stamp: $(VENV)/pip.stamp pyproject.toml
 	$(PIP) install -q -e '.[sass]' --group demo
 	@touch $@
 
-$(VENV)/test.stamp: $(VENV)/demo.stamp
-	$(PIP) install -q --group test
+$(VENV)/test.stamp: $(VENV)/demo.stamp plugins/external/irdiff-amdgcn/pyproject.toml
+	$(PIP) install -q --group test -e plugins/external/irdiff-amdgcn
 	@touch $@
 
 $(VENV)/lint.stamp: $(VENV)/demo.stamp

@@ -7,7 +7,8 @@ import json
 import sys
 from pathlib import Path
 
-from irdiff import hookspecs
+from hook_reference import hooks
+
 from irdiff.cli.exit_codes import Exit
 from irdiff.config.check import schema as config_schema
 from irdiff.model.codec import schema_text
@@ -100,20 +101,6 @@ def normalisations(registry: Registry) -> str:
             lines += [f"## {stage.id}", ""]
             lines += [f"- **`{rule.id}`** ({rule.title}): {rule.doc}" for rule in stage.normalizations]
             lines.append("")
-    return "\n".join(lines)
-
-
-def hooks() -> str:
-    """Every hook with its signature."""
-    lines = [
-        "# Hooks",
-        "",
-        "A plugin implements some of these and marks each with `irdiff.api.hookimpl`.",
-        "",
-    ]
-    for name, function in vars(hookspecs).items():
-        if name.startswith("irdiff_") and callable(function):
-            lines += [f"## `{name}{inspect.signature(function)}`", "", inspect.getdoc(function) or "", ""]
     return "\n".join(lines)
 
 

@@ -15,6 +15,7 @@ from irdiff.model.facts import Better, Exactness, Fact, FactSpec, Scalar, Scope,
 from irdiff.model.gate import Judgement, Tolerance
 from irdiff.model.issues import Issue, Severity
 from irdiff.model.loops import Loop, find_loops
+from irdiff.model.patterns import PatternFact, with_pattern_facts
 from irdiff.model.report import Change, KernelRef, KernelReport, Report
 from irdiff.model.specs import (
     ACTIONS,
@@ -79,6 +80,7 @@ __all__ = [
     "Normalization",
     "ParseError",
     "Part",
+    "PatternFact",
     "RendererSpec",
     "Report",
     "RuleExample",
@@ -103,4 +105,5 @@ __all__ = [
     "find_loops",
     "hookimpl",
     "never_expected",
+    "with_pattern_facts",
 ]

@@ -7,10 +7,11 @@ from pathlib import Path
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.output import emit
 from irdiff.cli.session import known_stage, session
-from irdiff.engine.hunks import Text, place_of, text_of
+from irdiff.engine.hunks import Text, text_of
 from irdiff.engine.kernels import Kernel
 from irdiff.errors import InputError, UsageError
 from irdiff.model.facts import Place
+from irdiff.model.places import place_of
 from irdiff.present.view import issue_line
 from irdiff.present.wording import printable
 

@@ -42,7 +42,9 @@ def run_facts(wanted: str | None, *, form: str, external: bool) -> Exit:
         return Exit.OK
     for name, title in dict.fromkeys((name, title) for name, title, _ in chosen):
         console.print(f"{name}: {title}", style="bold")
-        grid([row(spec) for at, _, spec in chosen if at == name], console, header=COLUMNS, indent=2)
+        # By both: a stage and a derivation of the same plugin may share their name.
+        rows = [row(spec) for at, said, spec in chosen if (at, said) == (name, title)]
+        grid(rows, console, header=COLUMNS, indent=2)
         console.print()
     console.print(f"{LEGEND} One in full: irdiff facts ID")
     return Exit.OK

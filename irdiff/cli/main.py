@@ -28,6 +28,7 @@ from irdiff.cli.options import (
     OutputsOption,
     WithOption,
 )
+from irdiff.cli.plugins_command import register_plugins
 
 app = typer.Typer(
     name="irdiff",
@@ -265,14 +266,6 @@ def facts(
     raise typer.Exit(run_facts(fact, form=form, external=not no_external_plugins))
 
 
-@app.command()
-def plugins(no_external_plugins: NoExternalOption = False) -> None:
-    """List the plugins, what each registers, and why one was skipped."""
-    from irdiff.cli.plugins import run_plugins
-
-    raise typer.Exit(run_plugins(external=not no_external_plugins))
-
-
 @app.command(short_help="Say which tools, GPU and caches were found here.")
 def doctor(no_external_plugins: NoExternalOption = False) -> None:
     """Say what was found here: tools and what they decode, Triton, GPU, caches."""
@@ -284,6 +277,7 @@ def doctor(no_external_plugins: NoExternalOption = False) -> None:
 register(app)
 register_check(app)
 register_baseline(app)
+register_plugins(app)
 
 
 def run() -> NoReturn:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from irdiff.config import find_config
+from irdiff.config.facts import pattern_facts
 from irdiff.engine.summarize import Progress, Reader, no_progress
 from irdiff.errors import InputError, UsageError
 from irdiff.model.bundle import Bundle
@@ -20,6 +22,7 @@ from irdiff.sources.files import read_regular
 from irdiff.sources.load import load_defaults
 from irdiff.sources.recorded import LOG_SUFFIX
 from irdiff.tools.toolbox import LocalToolbox
+from irdiff.user_facts import with_user_facts
 
 DISABLE = "IRDIFF_DISABLE_PLUGINS"
 """Environment variable: comma-separated names of plugins that are not loaded."""
@@ -31,8 +34,19 @@ def disabled_plugins() -> frozenset[str]:
 
 
 def make_registry(*, external: bool) -> Registry:
-    """Load the plugins as the user asked."""
-    return load_plugins(external=external, disabled=disabled_plugins())
+    """Load the plugins as the user asked, with the facts that the nearest configuration declares.
+
+    Raises InputError where the configuration is no TOML, UsageError for a fact in it that cannot be.
+    """
+    registry = load_plugins(external=external, disabled=disabled_plugins())
+    try:
+        found = find_config(Path.cwd())
+    except FileNotFoundError:  # the working directory was deleted
+        found = None
+    if found is None:
+        return registry
+    path, content = found
+    return with_user_facts(registry, pattern_facts(content, path.name), path.name)
 
 
 class Session:

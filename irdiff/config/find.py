@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,16 +17,25 @@ NAMES = ("irdiff.toml", "pyproject.toml")
 def find_config(folder: Path) -> tuple[Path, dict[str, Any]] | None:
     """The nearest configuration, going up from a folder, and its content; None where there is none.
 
-    A ``pyproject.toml`` counts only with a ``[tool.irdiff]``. Raises InputError where a file is no TOML.
+    A ``pyproject.toml`` counts only with a ``[tool.irdiff]``; one that never says irdiff is not even parsed, so that a
+    broken file of somebody else's project stops nothing. Raises InputError where a file is no TOML.
     """
     for place in (folder, *folder.parents):
         for name in NAMES:
             path = place / name
-            if path.is_file():
+            # Not Path.is_file, which raises for a folder that may not be entered.
+            if os.path.isfile(path) and (name == NAMES[0] or _speaks_of_irdiff(path)):  # noqa: PTH113
                 content = read_config(path)
                 if content or name == NAMES[0]:
                     return path, content
     return None
+
+
+def _speaks_of_irdiff(path: Path) -> bool:
+    try:
+        return b"irdiff" in path.read_bytes()
+    except OSError:
+        return False
 
 
 def read_config(path: Path) -> dict[str, Any]:  # Any: TOML is open-ended; each table is checked by its reader

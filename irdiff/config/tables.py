@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from irdiff.config.facts import FactTable
 from irdiff.model.gate import Level
 
 Level_ = Annotated[Level, Meta(description="error fails the build, warn is told, off is not")]
@@ -93,4 +94,4 @@ class ConfigFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     check: CheckTable = CheckTable()
     kernel: list[KernelTable] = []
-    fact: Annotated[list[dict[str, Any]], Meta(description="counting facts by a pattern")] = []
+    fact: Annotated[list[FactTable], Meta(description="counting facts by a pattern")] = []

@@ -14,7 +14,8 @@ from irdiff.engine.alignment import align
 from irdiff.engine.kernels import Kernel
 from irdiff.engine.masked import Side, Step
 from irdiff.engine.summarize import Reader
-from irdiff.model.facts import Place, Scope
+from irdiff.model.facts import Scope
+from irdiff.model.places import place_of
 from irdiff.model.report import Hunk, HunkLine, KernelReport, Report, StageHunks
 from irdiff.model.specs import StageSpec
 from irdiff.model.summary import Canonical
@@ -95,13 +96,6 @@ def _stage_hunks(
         largest = sorted(range(len(found)), key=lambda at: (-found[at].size, at))[:MAX_HUNKS]
         kept = tuple(found[at] for at in sorted(largest))
     return StageHunks(stage=stage_id, place=place, hunks=kept, more=len(found) - len(kept))
-
-
-def place_of(spec: StageSpec) -> Place:
-    """What the places of a stage's canonical lines count."""
-    if spec.written is not None:
-        return "address"
-    return "byte" if spec.facts and all(fact.place == "byte" for fact in spec.facts) else "line"
 
 
 def text_of(kernel: Kernel, reader: Reader, stage_id: str) -> Text | None:

@@ -15,9 +15,10 @@ class Labels:
     """Names of kernels, with the target or the beginning of the entry where several are called the same."""
 
     def __init__(self, report: Report) -> None:
-        everything = (*report.kernels, *report.added, *report.removed)
-        self._counts = Counter(kernel.name for kernel in everything)
-        self._for_target = Counter((kernel.name, kernel.target) for kernel in everything)
+        everything = [(kernel.name, kernel.target) for kernel in report.kernels]
+        everything += [(kernel.name, kernel.target) for kernel in (*report.added, *report.removed)]
+        self._counts = Counter(name for name, _ in everything)
+        self._for_target = Counter(everything)
         self._targets = {kernel.path: kernel.target for kernel in (*report.added, *report.removed)}
         for kernel in report.kernels:
             self._targets |= {kernel.path_before: kernel.target, kernel.path_after: kernel.target}

@@ -15,12 +15,12 @@ IN_FULL = 3
 """Up to so many kernels are shown in full, more as a table."""
 COLUMNS = (
     ("registers", "registers"),
-    ("spills", "spills B"),
-    ("shared_bytes", "shared B"),
-    ("occupancy", "CTAs/SM"),
+    ("spills", "spilled"),
+    ("shared_bytes", "shared"),
+    ("occupancy", "occupancy"),
     ("mma_class", "MMA"),
 )
-"""Roles that make the columns of the table of many kernels, with their headings."""
+"""Roles that make the columns of the table of many kernels, with their headings; units come from the facts."""
 KEYS_SHOWN = 8
 
 
@@ -52,12 +52,13 @@ def write_specializations(shown: Show, console: Console) -> None:
 def _table(kernels: Sequence[ShownKernel], specs: Mapping[str, FactSpec], console: Console) -> None:
     rows = []
     names = [kernel.name for kernel in kernels]
+    units = {role: _units(kernels, specs, role) for role, _ in COLUMNS}
     for kernel in kernels:
         errors = _errors(kernel)
-        cells = [_role(kernel, specs, role) for role, _ in COLUMNS]
+        cells = [_role(kernel, specs, role, with_unit=len(units[role]) > 1) for role, _ in COLUMNS]
         name = selector(kernel.name, kernel.path, names)
         rows.append([name, kernel.target or "?", *cells, plural(errors, "error") if errors else ""])
-    header = ["kernel", "target", *(heading for _, heading in COLUMNS), ""]
+    header = ["kernel", "target", *(_heading(title, units[role]) for role, title in COLUMNS), ""]
     grid(rows, console, header=header)
     console.print(
         f"\n{plural(len(kernels), 'kernel')}. One in full: irdiff show PATH::KERNEL or PATH::HASHPREFIX"
@@ -69,13 +70,33 @@ def _errors(kernel: ShownKernel) -> int:
     return sum(issue.severity == "error" for issue in issues)
 
 
-def _role(kernel: ShownKernel, specs: Mapping[str, FactSpec], role: str) -> str:
-    found = [kernel.facts[name] for name, spec in specs.items() if spec.role == role and name in kernel.facts]
-    if not found:
+def _heading(title: str, units: Sequence[str]) -> str:
+    """``spilled B``; without a unit where kernels of several vendors count in different ones."""
+    return title if len(units) != 1 or units[0] in ("", title) else f"{title} {units[0]}"
+
+
+def _units(kernels: Sequence[ShownKernel], specs: Mapping[str, FactSpec], role: str) -> list[str]:
+    return sorted({specs[name].unit for kernel in kernels for name in _of_role(kernel, specs, role)})
+
+
+def _of_role(kernel: ShownKernel, specs: Mapping[str, FactSpec], role: str) -> list[str]:
+    """Facts of a role, without those that say once more what another one says."""
+    return [
+        name
+        for name, spec in specs.items()
+        if spec.role == role and name in kernel.facts and spec.repeats not in kernel.facts
+    ]
+
+
+def _role(kernel: ShownKernel, specs: Mapping[str, FactSpec], role: str, *, with_unit: bool) -> str:
+    names = _of_role(kernel, specs, role)
+    if not names:
         return "-"
+    values = [kernel.facts[name] for name in names]
+    unit = f" {specs[names[0]].unit}" if with_unit else ""
     if role == "spills":
-        return number(sum(value for value in found if isinstance(value, int)))
-    return value_text(found[0])
+        return number(sum(value for value in values if isinstance(value, int))) + unit
+    return value_text(values[0]) + unit
 
 
 def _kernel(

@@ -14,7 +14,7 @@ from irdiff.present import fact_reference
 def test_every_fact_is_listed_once_with_its_direction() -> None:
     done = irdiff("facts")
     assert done.code == Exit.OK
-    registry = load_plugins(external=False)
+    registry = load_plugins()
     listed = [line.split() for line in done.out.splitlines() if line.startswith("  ")]
     names = [words[0] for words in listed if words[0] != "fact"]
     assert sorted(names) == sorted(registry.facts)
@@ -52,7 +52,7 @@ def test_as_json_it_is_the_declarations() -> None:
     (spec,) = json.loads(irdiff("facts", "source.addresses", "--format", "json").out)
     assert (spec["id"], spec["kind"]) == ("source.addresses", "sequence")
     everything = json.loads(irdiff("facts", "--format", "json").out)
-    assert {each["id"] for each in everything} == set(load_plugins(external=False).facts)
+    assert {each["id"] for each in everything} == set(load_plugins().facts)
 
 
 def test_another_format_is_refused_with_those_there_are() -> None:

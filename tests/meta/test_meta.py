@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import corpus
 from irdiff.api import Artifact, Canonical, Context, EntryInfo, ParseError, Summary
-from irdiff.testing import NoTools, StageContract
+from irdiff.testing import DeterminismContract, NoTools, StageContract, TruncationContract
 from irdiff_meta.defaults import COMPUTED, DEFAULTS
 from irdiff_meta.keys import IDENTITY, PROVENANCE
 from irdiff_meta.plugin import irdiff_stages
@@ -87,8 +87,9 @@ TRITON_2_2 = json.dumps(
 """As ``compile()`` of Triton 2.2 writes it."""
 
 
-class TestMetaContract(StageContract):
+class TestMetaContract(StageContract, TruncationContract, DeterminismContract):
     stage = META
+    plugin = "irdiff_meta.plugin"
     samples = (
         *(fixture(release, target) for release in RELEASES for target in TARGETS),
         TRITON_2_1,

@@ -41,6 +41,8 @@ def test_the_wheel_holds_every_package_and_nothing_else(wheel: Path) -> None:
     assert "irdiff/py.typed" in names
     sources = {str(path.relative_to(corpus.ROOT)) for path in (corpus.ROOT / "irdiff").rglob("*.py")}
     assert sources <= set(names)
+    templates = corpus.ROOT / "irdiff/templates"
+    assert {str(path.relative_to(corpus.ROOT)) for path in templates.rglob("*.txt")} <= set(names)
 
 
 def test_the_metadata_is_complete(wheel: Path) -> None:

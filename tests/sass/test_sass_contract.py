@@ -5,13 +5,15 @@ from __future__ import annotations
 import msgspec
 
 import corpus
-from irdiff.testing import StageContract
+from irdiff.testing import DeterminismContract, StageContract, TruncationContract
 from irdiff_sass.plugin import STAGE
 from irdiff_sass.ptxas_stage import PTXAS
 
 
-class TestCubin(StageContract):
+class TestCubin(StageContract, TruncationContract, DeterminismContract):
     stage = STAGE
+    plugin = "irdiff_sass.plugin"
+    prefixes = 40
     samples = (
         *corpus.entry("3.6.0", "sm_90", "vector_add_kernel").glob("*.cubin"),
         *corpus.entry("3.1.0", "sm_80", "matmul_kernel").glob("*.cubin"),
@@ -41,13 +43,14 @@ class TestCubin(StageContract):
                 assert all(where.rpartition(":")[2].isdecimal() for where in found.values())
 
 
-class TestSassText(StageContract):
+class TestSassText(StageContract, TruncationContract):
     stage = msgspec.structs.replace(STAGE, suffixes=(".sass",), prepare=None)
     samples = tuple(corpus.FIXTURES.glob("dumps/triton-3.6.0/*/*.sass"))
     damaged = 120
 
 
-class TestPtxasLog(StageContract):
+class TestPtxasLog(StageContract, TruncationContract, DeterminismContract):
     stage = PTXAS
+    plugin = "irdiff_sass.plugin"
     samples = tuple(sorted((corpus.FIXTURES / "ptxas/logs").glob("*.log")))
     damaged = 240

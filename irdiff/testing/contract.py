@@ -1,69 +1,32 @@
-"""StageContract: the promises every stage keeps, as tests that a plugin's own suite runs by subclassing.
-
-In a test module of the plugin::
-
-    from irdiff.testing import StageContract
-
-    class TestPtx(StageContract):
-        stage = PTX
-        samples = sorted(Path("samples").glob("*.ptx"))
-
-pytest collects the subclass; nothing here needs pytest itself. ``versionadded``: 0.1.
-"""
+"""StageContract: the promises every stage keeps."""
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import msgspec
 
 from irdiff.damage import damage, time_limit
-from irdiff.errors import ParseError, ToolError
-from irdiff.model.bundle import Artifact
+from irdiff.errors import ParseError
 from irdiff.model.facts import Fact, FactSpec
-from irdiff.model.kinds import standard_kinds
-from irdiff.model.specs import Context, KindSpec, StageSpec, Tool, Toolbox, ToolResult
 from irdiff.model.summary import Canonical, Summary
 from irdiff.plugin_checks import Contributions, check
-
-T = TypeVar("T")
+from irdiff.testing.reading import StageReading
 
 _SCOPE = re.compile(r"[a-z][a-z_]*[0-9]+(?:/[a-z][a-z_]*[0-9]+)*")
 _MOST_UNKNOWN = 50
 _FIRST_PLACE = {"line": 1, "byte": 0, "address": 0}
 
 
-class NoTools:
-    """A toolbox that finds nothing: what a stage meets where no tool is installed."""
-
-    def find(self, tool_id: str) -> tuple[Tool, ...]:  # noqa: ARG002  # the protocol's names
-        """Nothing."""
-        return ()
-
-    def run(self, tool: Tool, arguments: Sequence[str], *, timeout: float) -> ToolResult:  # noqa: ARG002  # the protocol's names
-        """Raises ToolError."""
-        raise ToolError(f"{tool.id}: there are no tools here")
-
-
-class StageContract:
+class StageContract(StageReading):
     """Subclass it with a name that pytest collects; set ``stage`` and ``samples``, and more where needed."""
 
-    stage: ClassVar[StageSpec]
-    samples: ClassVar[Sequence[Path | bytes]]
-    """Real artifacts of the stage, files or contents; small ones keep the damaged readings quick."""
-    kinds: ClassVar[Sequence[KindSpec]] = ()
-    """Kinds of values that the plugin registers."""
-    tools: ClassVar[Toolbox] = NoTools()
     damaged: ClassVar[int] = 60
     """Damaged copies read in all, spread over the samples."""
-    seed: ClassVar[int] = 20240
-    """Of the damage: the same every run."""
-    seconds: ClassVar[float] = 5.0
-    """Time one damaged copy may take."""
+    evident: ClassVar[tuple[str, ...]] = ("count", "tally")
+    """Kinds of values each of which must rest on places; a tally rests on them key by key."""
 
     def test_there_are_samples(self) -> None:
         """Without samples nothing below would be tested."""
@@ -129,19 +92,14 @@ class StageContract:
         for name, data, summary in self._summaries():
             for fact in summary.facts:
                 spec = self._spec(name, fact)
-                for key in _counted(spec, fact):
+                for key in _counted(spec, fact, self.evident):
                     assert fact.evidence.get(key), f"{name}: {fact.id} {key!r} has no evidence"
-                lowest = _FIRST_PLACE[spec.place]
-                highest = {"line": data.count(b"\n") + 1, "byte": max(len(data) - 1, 0)}.get(spec.place)
-                for places in fact.evidence.values():
-                    for place in places:
-                        inside = lowest <= place and (highest is None or place <= highest)
-                        assert inside, f"{name}: {fact.id} rests on {spec.place} {place}, which is not there"
+                check_places(name, data, spec, fact)
 
     def test_coverage_is_a_share(self) -> None:
         """Understood is between 0 and total."""
         for name, _, summary in self._summaries():
-            _check_coverage(name, summary)
+            check_coverage(name, summary)
 
     def test_scopes_are_well_formed(self) -> None:
         """Scopes are named ``loop0/loop1``, once each, with their parents."""
@@ -189,68 +147,31 @@ class StageContract:
                         ) from error
                     assert isinstance(made, kind)
                     if isinstance(made, Summary):
-                        _check_coverage(label, made)
+                        check_coverage(label, made)
                         msgspec.json.encode(made)
 
-    def _kinds(self) -> Mapping[str, KindSpec]:
-        return standard_kinds() | {kind.id: kind for kind in self.kinds}
 
-    def _contents(self) -> Iterator[tuple[str, bytes]]:
-        for number, sample in enumerate(self.samples):
-            if isinstance(sample, bytes):
-                yield f"sample {number}", sample
-            else:
-                yield str(sample), sample.read_bytes()
-
-    def _summaries(self) -> Iterator[tuple[str, bytes, Summary]]:
-        for name, data in self._contents():
-            yield name, data, self._summarize(data, name)
-
-    def _artifact(self, data: bytes, location: str) -> Artifact:
-        return Artifact.of_bytes(data, stage=self.stage.id, suffix=self.stage.suffixes[0], location=location)
-
-    def _context(self, data: bytes, switched_off: frozenset[str] = frozenset()) -> Context:
-        prepared = None
-        if self.stage.prepare is not None:
-            artifact = self._artifact(data, "prepared")
-            prepared = self.stage.prepare([artifact], self.tools).get(artifact.sha256)
-        return Context(tools=self.tools, prepared=prepared, switched_off=switched_off)
-
-    def _summarize(self, data: bytes, location: str) -> Summary:
-        return self._checked(
-            Summary, self.stage.summarize, self._artifact(data, location), self._context(data)
-        )
-
-    def _canonical(
-        self, data: bytes, location: str, *, switched_off: frozenset[str] = frozenset()
-    ) -> Canonical:
-        context = self._context(data, switched_off)
-        return self._checked(Canonical, self.stage.canonical, self._artifact(data, location), context)
-
-    @staticmethod
-    def _checked(
-        kind: type[T], call: Callable[[Artifact, Context], object], artifact: Artifact, context: Context
-    ) -> T:
-        made = call(artifact, context)
-        assert isinstance(made, kind), (
-            f"{artifact.location}: returned {type(made).__name__}, not {kind.__name__}"
-        )
-        return made
-
-    def _spec(self, name: str, fact: Fact) -> FactSpec:
-        spec = next((spec for spec in self.stage.facts if spec.id == fact.id), None)
-        assert spec is not None, f"{name}: {fact.id} is not declared"
-        return spec
+def check_places(name: str, data: bytes, spec: FactSpec, fact: Fact) -> None:
+    """Fail where a fact rests on a place that its artifact does not have."""
+    lowest = _FIRST_PLACE[spec.place]
+    highest = {"line": data.count(b"\n") + 1, "byte": max(len(data) - 1, 0)}.get(spec.place)
+    for places in fact.evidence.values():
+        for place in places:
+            inside = lowest <= place and (highest is None or place <= highest)
+            assert inside, f"{name}: {fact.id} rests on {spec.place} {place}, which is not there"
 
 
-def _counted(spec: FactSpec, fact: Fact) -> list[str]:
+def _counted(spec: FactSpec, fact: Fact, evident: tuple[str, ...]) -> list[str]:
     """Keys of the evidence that a fact must have."""
+    if spec.kind not in evident or not fact.value:
+        return []
     if spec.kind == "tally" and isinstance(fact.value, dict):
         return [key for key, count in fact.value.items() if count]
-    return [""] if spec.kind == "count" and fact.value else []
+    return [""]
 
 
-def _check_coverage(name: str, summary: Summary) -> None:
+def check_coverage(name: str, summary: Summary) -> None:
+    """Fail where more is understood than there is, or where too much of the rest is listed."""
     coverage = summary.coverage
     inside = 0 <= coverage.understood <= coverage.total
     assert inside, f"{name}: {coverage.understood} of {coverage.total} lines are understood"
