@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import venv
@@ -80,7 +81,22 @@ def compared(python: Path, folder: Path) -> None:
             )
     facts = {change["fact"].partition(".")[0] for kernel in kernels for change in kernel["changes"]}
     assert "amdgcn" in facts, facts
-    # GATE: once `irdiff check` is here, the same two through it: exit code, verdict, and a finding of RES101 on amdgcn.
+    judged(irdiff, folder)
+
+
+def judged(irdiff: Path, folder: Path) -> None:
+    """The gate over AMD's artifacts: a tree passes against itself, and grown spills fail it by name."""
+    same = json.loads(run([irdiff, "check", AFTER, AFTER, "--format", "json"], cwd=folder))
+    assert not same["judgement"]["failed"], same["judgement"]
+    assert not same["judgement"]["unsure"], same["judgement"]
+    with tarfile.open(ROOT / "plugins/external/irdiff-amdgcn/tests/fixtures/cases.tar.xz") as packed:
+        packed.extractall(folder / "cases", filter="data")
+    case = folder / "cases/attention-gfx950"
+    told = json.loads(
+        run([irdiff, "check", case / "3.6.0", case / "3.7.1", "--format", "json"], cwd=folder, code=1)
+    )
+    errors = [found for found in told["judgement"]["findings"] if found["level"] == "error"]
+    assert [(found["rule"], found["fact"]) for found in errors] == [("RES101", "amdgcn.vgpr_spills")], errors
 
 
 def generated(python: Path, folder: Path) -> None:
@@ -95,13 +111,13 @@ def pip(*arguments: object) -> None:
     run([sys.executable, "-m", "pip", "--disable-pip-version-check", "-q", *arguments], cwd=ROOT)
 
 
-def run(command: list[object], cwd: Path) -> str:
-    """What it prints. Ends the program where it fails."""
+def run(command: list[object], cwd: Path, code: int = 0) -> str:
+    """What it prints. Ends the program where it exits with another code."""
     words = [str(word) for word in command]
     done = subprocess.run(  # noqa: S603  # an argument list of our own
         words, cwd=cwd, env=clean(), capture_output=True, text=True, timeout=SECONDS, check=False
     )
-    if done.returncode:
+    if done.returncode != code:
         sys.exit(f"$ {' '.join(words)}\n{done.stdout[-4000:]}{done.stderr[-4000:]}\nexit {done.returncode}")
     return done.stdout
 

@@ -344,3 +344,16 @@ def test_kernels_that_may_not_be_the_same_one_fail_nothing() -> None:
     assert (level, decided) == (
         "warn", "default; a warning because the kernels are paired with confidence 0.42",
     )  # fmt: skip
+
+
+def test_a_fact_that_repeats_another_leaves_the_say_to_it() -> None:
+    # The text and the binary of one code both know the spills: changes are told of the text, so rules must go by it.
+    text, binary = stage("one"), stage("two", after=("one",), machine_code=True)
+    repeated = tuple(
+        msgspec.structs.replace(spec, repeats="one.spills") if spec.id == "two.spills" else spec
+        for spec in binary.facts
+    )
+    using = registry(text, msgspec.structs.replace(binary, facts=repeated))
+    spilled = "add x\nspill x"
+    found = judgement(gated(bundle(one="add x", two="add x"), bundle(one=spilled, two=spilled), using=using))
+    assert [(each.rule, each.fact) for each in found.findings] == [("RES101", "one.spills")]

@@ -29,9 +29,10 @@ class PairView:
         for change in report.changes:
             self._changes.setdefault(change.fact, []).append(change)
         self._roles: dict[str, dict[str, list[FactSpec]]] = {}
-        for fact_id, scope in self._facts[0].keys() & self._facts[1].keys():
+        both = self._facts[0].keys() & self._facts[1].keys()
+        for fact_id, scope in both:
             spec = registry.facts.get(fact_id)
-            if not scope and spec is not None and spec.role is not None:
+            if not scope and spec is not None and spec.role is not None and (spec.repeats, "") not in both:
                 self._roles.setdefault(spec.role, {}).setdefault(_stage(fact_id), []).append(spec)
 
     @property

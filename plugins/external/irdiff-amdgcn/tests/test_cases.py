@@ -91,9 +91,37 @@ def test_a_matmul_on_gfx942_spills_four_times_as_much(cases: Path) -> None:
     assert not [change for change in kernel["changes"] if change["effect"] == "unexplained"]
 
 
+@pytest.mark.parametrize(
+    ("case", "before", "after", "message"),
+    [
+        ("attention-gfx950", "3.6.0", "3.7.1", "spilled vector registers 14 → 93, in loop0 4 → 12"),
+        ("matmul-gfx942", "3.7.1", "3.8.0", "spilled vector registers 119 → 479, in loop0 44 → 250"),
+    ],
+)
+def test_the_gate_fails_on_the_spills_alone(
+    cases: Path, case: str, before: str, after: str, message: str
+) -> None:
+    ran = irdiff("check", cases / case / before, cases / case / after, "--format", "json")
+    assert ran.returncode == 1, ran.stderr
+    report = json.loads(ran.stdout)
+    errors = [found for found in report["judgement"]["findings"] if found["level"] == "error"]
+    assert [(found["rule"], found["fact"], found["message"]) for found in errors] == [
+        ("RES101", "amdgcn.vgpr_spills", message)
+    ]
+    (kernel,) = report["kernels"]
+    changes = moved(kernel)
+    assert "RES101" in changes["amdgcn.vgpr_spills", ""]["rules"]
+    assert report["judgement"]["unjudged"] == []
+
+
+@pytest.mark.parametrize("form", ["terminal", "markdown", "sarif", "junit", "github"])
+def test_every_renderer_names_the_spills(cases: Path, form: str) -> None:
+    case = cases / "attention-gfx950"
+    ran = irdiff("check", case / "3.6.0", case / "3.7.1", "--format", form)
+    assert "spilled vector registers 14 → 93" in ran.stdout.replace("\\u2192", "→")
+
+
 def test_spills_have_the_role_that_rules_go_by() -> None:
-    # RES101 (spills appear or grow) goes by this role. Once the rule is registered: assert here that it is among the
-    # `rules` of the changes of amdgcn.vgpr_spills in both cases above, for the whole kernel and for loop0.
     roles = {spec.id: spec.role for spec in (*AMDGCN.facts, *HSACO.facts)}
     assert roles["amdgcn.vgpr_spills"] == roles["hsaco.vgpr_spills"] == "spills"
 
