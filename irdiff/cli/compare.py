@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.output import emit
 from irdiff.cli.session import Session, known_stage, progress_bar, session
+from irdiff.cli.work import Work, closing_store
 from irdiff.engine.compare import Comparer, Side
 from irdiff.engine.dialects import in_one_stage
-from irdiff.engine.hunks import CONTEXT, with_hunks
-from irdiff.engine.times import timed
 from irdiff.errors import InputError, IrdiffError, UsageError
 from irdiff.model.bundle import Bundle
 from irdiff.model.codec import decode_report, encode
 from irdiff.model.issues import Issue
 from irdiff.model.report import Report
+from irdiff.model.specs import RendererSpec
 from irdiff.sources.files import read_regular
-from irdiff.sources.times import read_times
+
+if TYPE_CHECKING:
+    from irdiff.cli.remembered import Remembered
+    from irdiff.store.database import Database
 
 BUILT_IN = ("terminal", "json")
 
@@ -42,25 +47,51 @@ def run_compare(
     top: int | None = None,
     weights: Path | None = None,
     ir: str | None = None,
-    context: int = CONTEXT,
+    context: int = 2,
+    work: Work | None = None,
 ) -> Exit:
     """Compare two inputs, or the two newest compilations of a kernel, and print the report."""
-    with session(external=external) as run:
-        formats = (*BUILT_IN, *(renderer.id for renderer in run.registry.renderers))
-        if form not in formats:
-            raise UsageError(f"no format {form!r}", where="--format", hint=f"one of {', '.join(formats)}")
-        times = _times(weights) if weights is not None else {}
-        before, after, stages = _as_one_stage(run, *_with_logs(run, *_inputs(run, paths, recent), logs))
-        lines = Lines(ir, context=context, everything=everything) if ir is not None else None
-        report = compare_bundles(run, before, after, no_normalize, wanted, lines)
-        if stages is not None:
-            report = msgspec.structs.replace(report, stages_compared=stages)
-        if times:
-            report = timed(report, times, str(weights))
-        _print(run, report, form, output, everything=everything, unpaired=unpaired, top=top)
+    work = work or Work()
+    options = (no_normalize, wanted, external, ir, context, everything and ir is not None)
+    plain = recent is None and not logs and weights is None and form in BUILT_IN
+    with closing_store(work) as database:
+        memory = _remembered(database, paths, options) if plain and database is not None else None
+        report = memory.report() if memory is not None else None
+        if report is None:
+            with session(external=external, work=work, database=database) as run:
+                formats = (*BUILT_IN, *(renderer.id for renderer in run.registry.renderers))
+                if form not in formats:
+                    raise UsageError(
+                        f"no format {form!r}", where="--format", hint=f"one of {', '.join(formats)}"
+                    )
+                times = _times(weights) if weights is not None else {}
+                inputs = _inputs(run, paths, recent)
+                if memory is not None:
+                    memory.recall([bundle for side in inputs for bundle in side.bundles])
+                before, after, stages = _as_one_stage(run, *_with_logs(run, *inputs, logs))
+                lines = Lines(ir, context=context, everything=everything) if ir is not None else None
+                report = compare_bundles(run, before, after, no_normalize, wanted, lines)
+                if stages is not None:
+                    report = msgspec.structs.replace(report, stages_compared=stages)
+                if memory is not None and run.lasting():
+                    memory.keep(report, run.registry.tools)
+                if times:
+                    from irdiff.engine.times import timed
+
+                    report = timed(report, times, str(weights))
+                renderers = run.registry.renderers
+        else:
+            renderers = ()
+    _print(renderers, report, form, output, everything=everything, unpaired=unpaired, top=top)
     if not report.kernels:
         return Exit.UNSURE
     return exit_of(report) if exit_code else Exit.OK
+
+
+def _remembered(database: Database, paths: Sequence[str | None], options: object) -> Remembered | None:
+    from irdiff.cli.remembered import remembered
+
+    return remembered(database, paths, options)
 
 
 def _times(path: Path) -> dict[str, float]:
@@ -69,6 +100,8 @@ def _times(path: Path) -> dict[str, float]:
         data = read_regular(str(path))
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", where=str(path)) from None
+    from irdiff.sources.times import read_times
+
     return read_times(data, str(path))
 
 
@@ -132,15 +165,19 @@ def compare_bundles(
     """Read both sides together, so that equal bytes are read once, and compare them."""
     with progress_bar("reading") as progress:
         reader = run.reader(canonical=True, switched_off=no_normalize, wanted=wanted, progress=progress)
-        kernels_before, kernels_after = reader.read_both(before.bundles, after.bundles)
-    report = Comparer(run.registry, reader).compare(
-        Side(
-            described=before.described, kernels=tuple(kernels_before), issues=(*run.issues(), *before.issues)
-        ),
-        Side(described=after.described, kernels=tuple(kernels_after), issues=after.issues),
-    )
+        kernels_before, kernels_after = reader.read_both(before.bundles, after.bundles, lazy=True)
+        report = Comparer(run.registry, reader).compare(
+            Side(
+                described=before.described,
+                kernels=tuple(kernels_before),
+                issues=(*run.issues(), *before.issues),
+            ),
+            Side(described=after.described, kernels=tuple(kernels_after), issues=after.issues),
+        )
     if lines is None:
         return report
+    from irdiff.engine.hunks import with_hunks
+
     known_stage(run, lines.stage, (*before.bundles, *after.bundles), "--ir")
     return with_hunks(
         report,
@@ -183,7 +220,7 @@ def _inputs(run: Session, paths: tuple[str | None, str | None], recent: str | No
 
 
 def _print(
-    run: Session,
+    renderers: Sequence[RendererSpec],
     report: Report,
     form: str,
     output: Path | None,
@@ -196,16 +233,27 @@ def _print(
         emit(encode(report), output)
         return
     if form == "terminal":
-        from irdiff.present.terminal import console_for, render, write
+        from irdiff.present.plain import piped_width, plain
         from irdiff.present.view import view
 
         made = view(report, everything=everything, unpaired=unpaired, top=top)
-        if output is None:
+        if output is None and sys.stdout.isatty():
+            from irdiff.present.terminal import console_for, write
+
             write(made, console_for(sys.stdout))
+            return
+        width = piped_width(os.environ) if output is None else None
+        text = plain(made, width)
+        if text is None:
+            from irdiff.present.terminal import render
+
+            text = render(made) if width is None else render(made, width=width)
+        if output is None:
+            sys.stdout.write(text)
         else:
-            emit(render(made).encode(), output)
+            emit(text.encode(), output)
         return
-    renderer = next(renderer for renderer in run.registry.renderers if renderer.id == form)
+    renderer = next(renderer for renderer in renderers if renderer.id == form)
     try:
         text = renderer.render(report)
     except Exception as error:

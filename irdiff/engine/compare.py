@@ -7,9 +7,13 @@ issue and makes the kernel ``incomplete`` unless something else already shows th
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import msgspec
 
 from irdiff.engine.agreement import told_twice
+from irdiff.engine.asking import Asking
 from irdiff.engine.changes import MAX_EVIDENCE, ChangeFinder
 from irdiff.engine.explain import explained, first_divergence
 from irdiff.engine.kernels import Kernel, Reading, coordinates
@@ -23,6 +27,7 @@ from irdiff.model.issues import Issue
 from irdiff.model.report import Change, KernelRef, KernelReport, Pairing, Report, StageReport
 from irdiff.registry import Registry
 
+IDENTICAL = StageReport(sameness="identical")
 FINGERPRINT = "fingerprint"
 """Role of facts that say that something moved and not what: they explain nothing."""
 
@@ -36,18 +41,28 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     issues: tuple[Issue, ...] = ()
 
 
-class Comparer:
-    """Compares what one Reader read with one Registry."""
+Each: TypeAlias = Callable[[Kernel, Kernel, KernelReport], KernelReport]
+"""Of two kernels with all their facts, and what was found, to what is to be reported."""
 
-    def __init__(self, registry: Registry, reader: Reader) -> None:
+
+class Comparer:
+    """Compares what one Reader read, or will read, with one Registry."""
+
+    def __init__(self, registry: Registry, reader: Reader, *, each: Each | None = None) -> None:
+        """``each`` is called once for every pair, in the order of the report: every stage of both is then read."""
         self._registry = registry
         self._reader = reader
+        self._each = each
         self._finder = ChangeFinder(registry.facts, registry.kinds, registry.rules)
 
     def compare(self, before: Side, after: Side) -> Report:
         """The whole report."""
-        pairs = pair(before.kernels, after.kernels, self._registry.facts)
-        reports = tuple(self._pair(old, new, pairing) for old, new, pairing in pairs.pairs)
+        asking = Asking(self._reader, before.kernels, after.kernels)
+        pairs = pair(before.kernels, after.kernels, self._registry.facts, asking.for_pairing)
+        reports = tuple(
+            self._one(*found)
+            for found in asking.for_comparing(pairs.pairs, everything=self._each is not None)
+        )
         issues = [*before.issues, *after.issues]
         if not reports:
             issues.append(
@@ -76,6 +91,10 @@ class Comparer:
             stages={stage.id: stage.title for stage in self._registry.stages},
             steps=tuple(stage.id for stage in self._registry.stages if stage.pipeline),
         )
+
+    def _one(self, before: Kernel, after: Kernel, pairing: Pairing) -> KernelReport:
+        report = self._pair(before, after, pairing)
+        return report if self._each is None else self._each(before, after, report)
 
     def _pair(self, before: Kernel, after: Kernel, pairing: Pairing) -> KernelReport:
         names = [*before.readings, *(name for name in after.readings if name not in before.readings)]
@@ -169,11 +188,11 @@ class Comparer:
             reasons = [f"missing {side}" if side in expected else f"not written {side}" for side in absent]
             return StageReport(sameness="missing", reasons=tuple(reasons))
         if old.sha256 is not None and old.sha256 == new.sha256:
-            if old.summary is None:
+            if old.summary is None and old.read:
                 return StageReport(
                     sameness="unreadable", reasons=("unreadable, and the same bytes on both sides",)
                 )
-            return StageReport(sameness="identical")
+            return IDENTICAL
         old = self._reader.with_canonical(old, before.artifact(name))
         new = self._reader.with_canonical(new, after.artifact(name))
         if old.canonical is None or new.canonical is None:
@@ -218,7 +237,7 @@ class Comparer:
 
     def _unexplained(self, name: str, before: Kernel, after: Kernel) -> Change:
         """A change for a stage whose canonical form moved and no fact did, with the places of its hunks."""
-        old = self._reader.canonical(before.artifact(name))
+        old = self._reader.canonical(before.artifact(name), after.artifact(name))
         new = self._reader.canonical(after.artifact(name))
         places: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
         moved = 0

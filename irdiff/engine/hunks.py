@@ -103,9 +103,12 @@ def place_of(spec: StageSpec) -> Place:
 def text_of(kernel: Kernel, reader: Reader, stage_id: str) -> Text | None:
     """The canonical form with its surroundings; None where it cannot be made."""
     reading = kernel.readings.get(stage_id)
-    if reading is None or reading.summary is None:
+    if reading is None:
         return None
     artifact = kernel.artifact(stage_id)
+    reading = reading if reading.read else reader.reading(artifact)
+    if reading.summary is None:
+        return None
     canonical = reader.canonical(artifact)
     if canonical is None:
         return None

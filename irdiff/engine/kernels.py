@@ -28,6 +28,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     without: dict[str, str] = {}
     """As ``Canonical.without``."""
     issues: tuple[Issue, ...] = ()
+    read: bool = True
+    """False where nobody asked: the same bytes are on the other side, and ``summary`` is None for that alone."""
 
     @property
     def low_coverage(self) -> bool:
@@ -47,6 +49,11 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
     """Stages this entry is expected to hold and does not."""
     derived: tuple[Fact, ...] = ()
     issues: tuple[Issue, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether every stage that is there was read."""
+        return all(reading.read for reading in self.readings.values())
 
     def facts(self) -> Iterable[Fact]:
         """Every fact, stage by stage, the derived ones last."""

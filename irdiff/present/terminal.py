@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 from rich.text import Text
 
+from irdiff.present.plain import PIPED_WIDTH, piped_width
 from irdiff.present.view import Block, View
 from irdiff.present.wording import printable
 
@@ -22,8 +23,6 @@ __all__ = ["Console", "ProgressBar", "console_for", "grid", "render", "write"]
 TONES = {"good": "bold green", "bad": "bold red", "neutral": "bold yellow", "unsure": "bold magenta"}
 EFFECTS = {"worse": "red", "better": "green", "unexplained": "yellow", "differs": "yellow"}
 HUNKS = {"": "", "title": "bold", "header": "cyan", "removed": "red", "added": "green", "dim": "dim"}
-PIPED_WIDTH = 120
-"""Columns where the output is not a terminal and COLUMNS is not set."""
 
 
 def console_for(stream: TextIO, *, width: int | None = None) -> Console:
@@ -31,8 +30,7 @@ def console_for(stream: TextIO, *, width: int | None = None) -> Console:
     if stream.isatty():
         return _Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
     plain = cast("TextIO", _Trimmed(stream))
-    named = os.environ.get("COLUMNS", "")
-    columns = int(named) if named.isdecimal() and 20 <= int(named) <= 1000 else PIPED_WIDTH
+    columns = piped_width(os.environ)
     return _Console(
         file=plain, width=width or columns, highlight=False, markup=False, emoji=False, color_system=None
     )
