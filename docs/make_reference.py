@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import io
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -57,7 +60,18 @@ def references() -> dict[str, bytes]:
         "normalisations.md": normalisations(registry).encode(),
         "hooks.md": hooks().encode(),
         "exit-codes.md": exit_codes().encode(),
+        "../../irdiff/cli/help.txt": overview().encode(),
     }
+
+
+def overview() -> str:
+    """What ``irdiff --help`` prints; the program prints the file, without loading what would make it anew."""
+    from irdiff.cli.main import main_with
+
+    os.environ["COLUMNS"] = "80"
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        main_with(["--help"])
+    return printed.getvalue()
 
 
 def facts(registry: Registry) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irdiff.cli.main import run
+from irdiff.cli.start import run
 
 if __name__ == "__main__":
     run()

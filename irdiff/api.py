@@ -7,9 +7,8 @@ which version of this API it was written for (``irdiff_api_version = 1``) and im
 
 from __future__ import annotations
 
-import pluggy
-
 from irdiff.errors import IrdiffError, ParseError, ToolError
+from irdiff.marker import HookImplementation
 from irdiff.model.bundle import Artifact, Bundle, Target
 from irdiff.model.facts import Better, Exactness, Fact, FactSpec, Scalar, Scope, Value
 from irdiff.model.gate import Judgement, Tolerance
@@ -48,8 +47,8 @@ from irdiff.model.summary import Canonical, Coverage, Summary
 API_VERSION = 1
 """Raised when a plugin written for an earlier version may no longer work; additions do not raise it."""
 
-hookimpl = pluggy.HookimplMarker("irdiff")
-"""Marks a function of a plugin as the implementation of a hook."""
+hookimpl = HookImplementation()
+"""Marks a function of a plugin as the implementation of a hook, as ``pluggy.HookimplMarker("irdiff")`` does."""
 
 __all__ = [
     "ACTIONS",

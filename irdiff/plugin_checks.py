@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
-import pluggy
 
 from irdiff.model.facts import FactSpec
 from irdiff.model.gate import Tolerance
@@ -35,6 +34,14 @@ class SpecError(Exception):
     """Why a plugin is refused; caught by the host, which names the plugin."""
 
 
+class Implementation(msgspec.Struct, frozen=True):
+    """A function of a plugin that takes part in something."""
+
+    function: Callable[..., object]
+    argnames: tuple[str, ...]
+    """Names of the arguments it takes."""
+
+
 class Contributions(msgspec.Struct, frozen=True, kw_only=True):
     """The answers of one plugin's hooks: fields are hook names without ``irdiff_``."""
 
@@ -45,7 +52,7 @@ class Contributions(msgspec.Struct, frozen=True, kw_only=True):
     value_kinds: tuple[KindSpec, ...] = ()
     rules: tuple[RuleSpec, ...] = ()
     renderers: tuple[RendererSpec, ...] = ()
-    explain: tuple[pluggy.HookImpl, ...] = ()
+    explain: tuple[Implementation, ...] = ()
 
     def facts(self) -> Iterator[FactSpec]:
         """The facts of its stages and derivations."""

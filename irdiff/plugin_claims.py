@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from typing import Protocol
 
 import msgspec
 
@@ -22,13 +22,20 @@ def normalized(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+class Loadable(Protocol):
+    """An entry point."""
+
+    def load(self) -> object:
+        """Import what it names."""
+
+
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """One entry point with the distribution it came in."""
 
     name: str
     distribution: str
     version: str
-    point: importlib.metadata.EntryPoint
+    point: Loadable
 
     @property
     def bundled(self) -> bool:

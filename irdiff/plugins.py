@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import inspect
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-import pluggy
-
-from irdiff import hookspecs
 from irdiff.api import API_VERSION
+from irdiff.installed import Installed, Point, folders, is_plain, points
+from irdiff.marker import MARK
 from irdiff.model.kinds import standard_kinds
 from irdiff.model.specs import Explanation
-from irdiff.plugin_checks import Contributions, SpecError, check, claims
+from irdiff.plugin_checks import Contributions, Implementation, SpecError, check, claims
 from irdiff.plugin_claims import BUNDLED, Found, Plugin, circular, contested, normalized, unknown_kinds
 from irdiff.registry import GuardedExplainer, PluginInfo, PluginProblem, Registry, one_line, pipeline_order
 
 if TYPE_CHECKING:
+    import importlib.metadata
+
     from irdiff.model.report import KernelReport
 
 GROUP = "irdiff"
@@ -42,7 +42,7 @@ def load_plugins(
     skipped: dict[int, PluginProblem] = {}
     loaded: dict[int, Plugin] = {}
     off: dict[int, str] = {}
-    every, foreign = _discover(importlib.metadata.distributions() if distributions is None else distributions)
+    every, foreign = _discover(_installed() if distributions is None else distributions)
     for index, found in enumerate(every):
         if found.name in disabled:
             off[index] = "disabled by name"
@@ -68,8 +68,17 @@ def load_plugins(
     )
 
 
+def _installed() -> Iterable[importlib.metadata.Distribution | Installed]:
+    """Everything installed here."""
+    if is_plain(sys.path):
+        return (Installed(folder) for folder in folders(sys.path))
+    from importlib.metadata import distributions
+
+    return distributions()
+
+
 def _discover(
-    distributions: Iterable[importlib.metadata.Distribution],
+    distributions: Iterable[importlib.metadata.Distribution | Installed],
 ) -> tuple[list[Found], list[PluginProblem]]:
     """Entry points of the group by name; distributions that name the group and cannot be read.
 
@@ -89,9 +98,9 @@ def _discover(
             if name and normalized(name) in seen:
                 continue  # a second copy further down sys.path is not importable either
             seen.add(normalized(name))
-            points = distribution.entry_points.select(group=GROUP)
             found.extend(
-                Found(name=point.name, distribution=name, version=version, point=point) for point in points
+                Found(name=point.name, distribution=name, version=version, point=point)
+                for point in _points(distribution, text)
             )
         except Exception as error:  # noqa: BLE001  # any file of a foreign distribution may be broken
             problems.append(
@@ -105,8 +114,19 @@ def _discover(
     return sorted(found, key=lambda one: (one.name, normalized(one.distribution))), problems
 
 
-def _identity(distribution: importlib.metadata.Distribution) -> tuple[str, str]:
+def _points(
+    distribution: importlib.metadata.Distribution | Installed, text: str
+) -> Iterable[Point | importlib.metadata.EntryPoint]:
+    """Its entry points of the group."""
+    if isinstance(distribution, Installed):
+        return [Point(name, value) for name, value in points(text, GROUP)]
+    return distribution.entry_points.select(group=GROUP)
+
+
+def _identity(distribution: importlib.metadata.Distribution | Installed) -> tuple[str, str]:
     """Name and version, each ``""`` where METADATA does not say."""
+    if isinstance(distribution, Installed):
+        return tuple(one_line(distribution.header(field), 100) for field in ("Name", "Version"))  # type: ignore[return-value]  # two fields, two strings
     metadata = distribution.metadata
     return tuple(one_line(str(metadata[field] or ""), 100) for field in ("Name", "Version"))  # type: ignore[return-value]  # two fields, two strings
 
@@ -118,8 +138,9 @@ def _load(found: Found) -> Plugin:
     except (Exception, SystemExit) as error:  # found.problem names the plugin this protects from
         raise SpecError(f"it cannot be imported: {_said(error)}") from error
     try:
-        manager = _validated(plugin)
-        has = _collect(manager)
+        # those in irdiff's own distribution are looked at by tests: pluggy is imported where another one is there
+        hooks = _marked(plugin) if found.bundled else _validated(plugin)
+        has = _collect(hooks)
     except SpecError:
         raise
     except (Exception, SystemExit) as error:  # a plugin may be any object, with any __getattr__
@@ -128,13 +149,38 @@ def _load(found: Found) -> Plugin:
     return Plugin(found=found, has=has, claims=_own_claims(has, found.name))
 
 
-def _validated(plugin: object) -> pluggy.PluginManager:
-    """A manager of this plugin alone, so that what is wrong with it touches no other."""
+Hooks: TypeAlias = Mapping[str, Sequence[Implementation]]
+"""Name of a hook to what a plugin implements of it."""
+
+
+def _versioned(plugin: object) -> None:
     version = getattr(plugin, "irdiff_api_version", None)
     if version is None:
         raise SpecError(f"it has no irdiff_api_version (this irdiff has {API_VERSION})")
     if type(version) is not int or version != API_VERSION:
         raise SpecError(f"it is written for plugin API {version!r}, this irdiff has {API_VERSION}")
+
+
+def _marked(plugin: object) -> Hooks:
+    """The hooks of a plugin that is known to be well made."""
+    _versioned(plugin)
+    found: dict[str, Sequence[Implementation]] = {}
+    for name, member in vars(plugin).items():
+        if getattr(member, MARK, None) is not None:
+            code = member.__code__
+            found[name] = (Implementation(member, code.co_varnames[: code.co_argcount]),)
+    return found
+
+
+def _validated(plugin: object) -> Hooks:
+    """The hooks of a plugin, by a manager of this one alone, so that what is wrong with it touches no other."""
+    import inspect
+
+    import pluggy
+
+    from irdiff import hookspecs
+
+    _versioned(plugin)
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
     known = {name for name in dir(hookspecs) if name.startswith("irdiff_")}
@@ -153,15 +199,21 @@ def _validated(plugin: object) -> pluggy.PluginManager:
         manager.register(plugin)
     except pluggy.PluginValidationError as error:
         raise SpecError(f"a hook does not fit its specification: {str(error).splitlines()[-1]}") from error
-    return manager
+    return {
+        name: tuple(
+            Implementation(found.function, tuple(found.argnames))
+            for found in getattr(manager.hook, name).get_hookimpls()
+        )
+        for name in known
+    }
 
 
-def _collect(manager: pluggy.PluginManager) -> Contributions:
+def _collect(hooks: Hooks) -> Contributions:
     """Call each registering hook once."""
     registered: dict[str, tuple[object, ...]] = {}
     for what in REGISTERING:
         name = f"irdiff_{what}"
-        for implementation in getattr(manager.hook, name).get_hookimpls():
+        for implementation in hooks.get(name, ()):
             try:
                 answer = implementation.function()
             except (Exception, SystemExit) as error:  # _load names the plugin this protects from
@@ -169,7 +221,7 @@ def _collect(manager: pluggy.PluginManager) -> Contributions:
             if not isinstance(answer, Sequence) or isinstance(answer, (str, bytes)):
                 raise SpecError(f"{name} returned {type(answer).__name__}, not a sequence of specifications")
             registered[what] = tuple(answer)
-    return Contributions(explain=tuple(manager.hook.irdiff_explain.get_hookimpls()), **registered)  # type: ignore[arg-type]  # check() looks at every item
+    return Contributions(explain=tuple(hooks.get("irdiff_explain", ())), **registered)  # type: ignore[arg-type]  # check() looks at every item
 
 
 def _own_claims(has: Contributions, name: str) -> frozenset[tuple[str, str]]:
@@ -231,7 +283,7 @@ def _registry(
     )
 
 
-def _guarded(found: Found, implementation: pluggy.HookImpl) -> GuardedExplainer:
+def _guarded(found: Found, implementation: Implementation) -> GuardedExplainer:
     def explain(kernel: KernelReport) -> Explanation | PluginProblem | None:
         given = {"kernel": kernel}
         try:

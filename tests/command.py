@@ -30,7 +30,7 @@ def irdiff(*arguments: str | Path, env: Mapping[str, str] | None = None, cwd: Pa
         capture_output=True,
         text=True,
         timeout=300,
-        env={**clean, **(env or {})},
+        env={**clean, "IRDIFF_STORE": "off", **(env or {})},
         cwd=cwd or ROOT,
         check=False,
     )

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import corpus
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_store_of_the_users() -> Iterator[None]:
+    """Nothing is taken from, or left in, a store outside the tests; a test of the store names one of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("IRDIFF_STORE", "off")
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from irdiff.cli.exit_codes import Exit
 from irdiff.cli.formats import ViewOptions, destinations, write_formats
 from irdiff.cli.locate import located
 from irdiff.cli.session import Session, known_stage, progress_bar, session
+from irdiff.cli.work import Work, closing_store
 from irdiff.config.check import read_policy
 from irdiff.engine.compare import Comparer, Side
 from irdiff.engine.gate.judge import Gate
@@ -60,10 +61,15 @@ def run_check(
     logs: Sequence[Path],
     weights: Path | None,
     external: bool,
+    work: Work | None = None,
 ) -> Exit:
     """Compare, judge and print. Raises UsageError and InputError as ``compare`` does."""
-    with session(external=external) as run:
-        wanted = destinations(run, forms, outputs)
+    work = work or Work()
+    with (
+        closing_store(work) as database,
+        session(external=external, work=work, database=database) as run,
+    ):
+        wanted = destinations(forms, outputs, run.registry.renderers)
         policy = policy_of(run, strictness)
         times = read_weights(weights) if weights is not None else {}
         named = strictness.accepted or _path(policy.accepted)
@@ -72,7 +78,7 @@ def run_check(
             report = judged(run, before, after, policy, accepted, no_normalize)
         if times:
             report = timed(report, times, str(weights))
-        written = write_formats(run, located(report, Path.cwd()), wanted, options)
+        written = write_formats(located(report, Path.cwd()), wanted, options, run.registry.renderers)
     return Exit(written | exit_of(report))
 
 
@@ -162,7 +168,7 @@ def _inputs(
                 Input("the working tree", tuple(after.bundles), tuple(after.issues)),
             )
         return
-    for name, value in (("--target", sides.targets), ("--python", sides.python), ("--jobs", sides.jobs)):
+    for name, value in (("--target", sides.targets), ("--python", sides.python)):
         if value:
             raise UsageError(f"{name} is for what --against compiles", where="check")
     baseline = sides.baseline or (_path(policy.baseline) if len(sides.paths) == 1 else None)
@@ -218,7 +224,7 @@ def _read(run: Session, reader: Reader, before: Input | Path, after: Input) -> t
         first = Side(described=str(before), kernels=recorded, issues=issues)
         kernels: Sequence[Kernel] = reader.read(after.bundles)
     else:
-        old, kernels = reader.read_both(before.bundles, after.bundles)
+        old, kernels = reader.read_both(before.bundles, after.bundles, lazy=True)
         first = Side(described=before.described, kernels=tuple(old), issues=before.issues)
     unknown = tuple(issue for issue in run.issues() if issue.code != "plugin-skipped")
     return (

@@ -9,10 +9,13 @@ import typer
 
 from irdiff.cli.options import (
     AllOption,
+    ClusterOption,
     FormatOption,
     FormatsOption,
+    JobsOption,
     NoExternalOption,
     NoNormalizeOption,
+    NoStoreOption,
     OutputsOption,
 )
 
@@ -52,9 +55,9 @@ def check(
         str | None,
         typer.Option("--python", metavar="PATH", help="With --against: the Python that has Triton."),
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="With --against: worker processes.")
-    ] = None,
+    jobs: JobsOption = None,
+    no_store: NoStoreOption = False,
+    cluster: ClusterOption = None,
     policy: Annotated[
         Path | None,
         typer.Option(
@@ -105,6 +108,7 @@ def check(
     """
     from irdiff.cli.check import Sides, Strictness, run_check
     from irdiff.cli.formats import ViewOptions
+    from irdiff.cli.work import Work
 
     raise typer.Exit(
         run_check(
@@ -126,6 +130,7 @@ def check(
             logs=tuple(ptxas_log or ()),
             weights=weights,
             external=not no_external_plugins,
+            work=Work(jobs=jobs, store=not no_store, cluster=cluster),
         )
     )
 

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from irdiff.cli.exit_codes import Exit
-from irdiff.cli.formats import ViewOptions, destinations, write_formats
+from irdiff.cli.formats import BUILT_IN, ViewOptions, destinations, write_formats
 from irdiff.cli.session import Session, known_stage, progress_bar, session
+from irdiff.cli.work import Work, closing_store
 from irdiff.engine.compare import Comparer, Side
 from irdiff.engine.dialects import in_one_stage
-from irdiff.engine.hunks import CONTEXT, with_hunks
-from irdiff.engine.times import timed
 from irdiff.errors import InputError, IrdiffError, UsageError
 from irdiff.model.bundle import Bundle
 from irdiff.model.codec import decode_report
 from irdiff.model.issues import Issue
 from irdiff.model.report import Report
 from irdiff.sources.files import read_regular
-from irdiff.sources.times import read_times
+
+if TYPE_CHECKING:
+    from irdiff.cli.remembered import Remembered
+    from irdiff.model.specs import RendererSpec
+    from irdiff.store.database import Database
 
 
 def run_compare(
@@ -39,24 +43,49 @@ def run_compare(
     top: int | None = None,
     weights: Path | None = None,
     ir: str | None = None,
-    context: int = CONTEXT,
+    context: int = 2,
+    work: Work | None = None,
 ) -> Exit:
     """Compare two inputs, or the two newest compilations of a kernel, and print the report."""
-    with session(external=external) as run:
-        wanted_formats = destinations(run, forms, outputs)
-        times = read_weights(weights) if weights is not None else {}
-        before, after, stages = _as_one_stage(run, *with_logs(run, *_inputs(run, paths, recent), logs))
-        lines = Lines(ir, context=context, everything=everything) if ir is not None else None
-        report = compare_bundles(run, before, after, no_normalize, wanted, lines)
-        if stages is not None:
-            report = msgspec.structs.replace(report, stages_compared=stages)
-        if times:
-            report = timed(report, times, str(weights))
-        options = ViewOptions(everything=everything, unpaired=unpaired, top=top)
-        written = write_formats(run, report, wanted_formats, options)
+    work = work or Work()
+    options = (sorted(no_normalize), sorted(wanted), external, ir, context, everything and ir is not None)
+    built_in = all(form in BUILT_IN for form in forms)
+    with closing_store(work) as database:
+        plain = recent is None and not logs and weights is None and built_in
+        memory = _remembered(database, paths, options) if plain and database is not None else None
+        wanted_formats = destinations(forms, outputs) if built_in else ()
+        report = memory.report() if memory is not None else None
+        renderers: Sequence[RendererSpec] = ()
+        if report is None:
+            with session(external=external, work=work, database=database) as run:
+                renderers = run.registry.renderers
+                wanted_formats = destinations(forms, outputs, renderers)
+                times = read_weights(weights) if weights is not None else {}
+                inputs = _inputs(run, paths, recent)
+                if memory is not None:
+                    memory.recall([bundle for side in inputs for bundle in side.bundles])
+                before, after, stages = _as_one_stage(run, *with_logs(run, *inputs, logs))
+                lines = Lines(ir, context=context, everything=everything) if ir is not None else None
+                report = compare_bundles(run, before, after, no_normalize, wanted, lines)
+                if stages is not None:
+                    report = msgspec.structs.replace(report, stages_compared=stages)
+                if memory is not None and run.lasting():
+                    memory.keep(report, run.registry.tools)
+                if times:
+                    from irdiff.engine.times import timed
+
+                    report = timed(report, times, str(weights))
+    shown = ViewOptions(everything=everything, unpaired=unpaired, top=top)
+    written = write_formats(report, wanted_formats, shown, renderers)
     if not report.kernels:
         return Exit.UNSURE
     return Exit(written | exit_of(report)) if exit_code else written
+
+
+def _remembered(database: Database, paths: Sequence[str | None], options: object) -> Remembered | None:
+    from irdiff.cli.remembered import remembered
+
+    return remembered(database, paths, options)
 
 
 def read_weights(path: Path) -> dict[str, float]:
@@ -65,6 +94,8 @@ def read_weights(path: Path) -> dict[str, float]:
         data = read_regular(str(path))
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", where=str(path)) from None
+    from irdiff.sources.times import read_times
+
     return read_times(data, str(path))
 
 
@@ -128,15 +159,19 @@ def compare_bundles(
     """Read both sides together, so that equal bytes are read once, and compare them."""
     with progress_bar("reading") as progress:
         reader = run.reader(canonical=True, switched_off=no_normalize, wanted=wanted, progress=progress)
-        kernels_before, kernels_after = reader.read_both(before.bundles, after.bundles)
-    report = Comparer(run.registry, reader).compare(
-        Side(
-            described=before.described, kernels=tuple(kernels_before), issues=(*run.issues(), *before.issues)
-        ),
-        Side(described=after.described, kernels=tuple(kernels_after), issues=after.issues),
-    )
+        kernels_before, kernels_after = reader.read_both(before.bundles, after.bundles, lazy=True)
+        report = Comparer(run.registry, reader).compare(
+            Side(
+                described=before.described,
+                kernels=tuple(kernels_before),
+                issues=(*run.issues(), *before.issues),
+            ),
+            Side(described=after.described, kernels=tuple(kernels_after), issues=after.issues),
+        )
     if lines is None:
         return report
+    from irdiff.engine.hunks import with_hunks
+
     known_stage(run, lines.stage, (*before.bundles, *after.bundles), "--ir")
     return with_hunks(
         report,

@@ -24,3 +24,5 @@ class Exit(IntEnum):
     """Ctrl-C."""
     CLOSED_PIPE = 141
     """The reader of the output went away."""
+    TERMINATED = 143
+    """SIGTERM."""

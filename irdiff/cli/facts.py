@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import msgspec
@@ -12,8 +13,17 @@ from irdiff.cli.session import make_registry
 from irdiff.errors import UsageError
 from irdiff.present.fact_reference import COLUMNS, LEGEND, groups, in_full, row
 from irdiff.registry import Registry
+from irdiff.sources.select import split_selector
+from irdiff.sources.urls import is_url
 
 FORMATS = ("terminal", "json")
+
+
+def is_input(argument: str | None) -> bool:
+    """Whether an argument of ``irdiff facts`` names kernels and no fact."""
+    if argument is None:
+        return False
+    return is_url(argument) or os.path.lexists(split_selector(argument)[0])
 
 
 def run_facts(wanted: str | None, *, form: str, external: bool) -> Exit:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.output import complain, emit
-from irdiff.cli.session import Session
 from irdiff.errors import IrdiffError, UsageError
 from irdiff.model.codec import encode
 from irdiff.model.gate import Judgement
 from irdiff.model.report import Report
-from irdiff.model.specs import RendererSpec
-from irdiff.present.formats import RENDERERS
+
+if TYPE_CHECKING:
+    from irdiff.model.specs import RendererSpec
 
 TERMINAL = "terminal"
 JSON = "json"
@@ -41,21 +43,28 @@ class ViewOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Of a judgement: code of the rule to explain, or ``""`` for all of them."""
 
 
-def formats(run: Session) -> tuple[str, ...]:
+BUILT_IN = (TERMINAL, JSON)
+"""Formats that are made without looking for a renderer."""
+
+
+def formats(renderers: Sequence[RendererSpec]) -> tuple[str, ...]:
     """Every format there is: irdiff's own, then those of plugins."""
-    return (TERMINAL, JSON, *(each.id for each in (*RENDERERS, *run.registry.renderers)))
+    from irdiff.present.formats import RENDERERS
+
+    return (*BUILT_IN, *(each.id for each in (*RENDERERS, *renderers)))
 
 
-def destinations(run: Session, forms: Sequence[str], outputs: Sequence[Path]) -> tuple[Destination, ...]:
+def destinations(
+    forms: Sequence[str], outputs: Sequence[Path], renderers: Sequence[RendererSpec] = ()
+) -> tuple[Destination, ...]:
     """The n-th file takes the n-th format; a format without a file goes to standard output, which takes one.
 
     Without a format it is ``terminal``. Raises UsageError for a format that there is not, for more files than
     formats, and for two formats in one place.
     """
-    known = formats(run)
     chosen = tuple(forms) or (TERMINAL,)
     for form in chosen:
-        if form not in known:
+        if form not in BUILT_IN and form not in (known := formats(renderers)):
             raise UsageError(f"no format {form!r}", where="--format", hint=f"one of {', '.join(known)}")
     if len(outputs) > len(chosen):
         raise UsageError(
@@ -77,7 +86,10 @@ def destinations(run: Session, forms: Sequence[str], outputs: Sequence[Path]) ->
 
 
 def write_formats(
-    run: Session, report: Report, wanted: Sequence[Destination], options: ViewOptions | None = None
+    report: Report,
+    wanted: Sequence[Destination],
+    options: ViewOptions | None = None,
+    renderers: Sequence[RendererSpec] = (),
 ) -> Exit:
     """Write every format, the files first; what cannot be made or written is said, and the others are written.
 
@@ -87,7 +99,7 @@ def write_formats(
     ended = Exit.OK
     for place in sorted(wanted, key=lambda each: each.output is None):
         try:
-            _write(run, report, place, asked)
+            _write(report, place, asked, renderers)
         except UsageError:
             raise
         except IrdiffError as error:
@@ -96,14 +108,18 @@ def write_formats(
     return ended
 
 
-def _write(run: Session, report: Report, place: Destination, options: ViewOptions) -> None:
+def _write(
+    report: Report, place: Destination, options: ViewOptions, renderers: Sequence[RendererSpec]
+) -> None:
     if place.form == TERMINAL:
         _screen(report, place.output, options)
     elif place.form == JSON:
         emit(encode(report), place.output)
     else:
+        from irdiff.present.formats import RENDERERS
+
         ours = next((each for each in RENDERERS if each.id == place.form), None)
-        renderer = ours or next(each for each in run.registry.renderers if each.id == place.form)
+        renderer = ours or next(each for each in renderers if each.id == place.form)
         hint = (
             "please report it"
             if ours
@@ -113,27 +129,41 @@ def _write(run: Session, report: Report, place: Destination, options: ViewOption
 
 
 def _screen(report: Report, output: Path | None, options: ViewOptions) -> None:
+    if isinstance(report.judgement, Judgement):
+        _judged_screen(report, output, options)
+        return
+    from irdiff.present.plain import piped_width, plain
+    from irdiff.present.view import view
+
+    seen = view(report, everything=options.everything, unpaired=options.unpaired, top=options.top)
+    if output is None and sys.stdout.isatty():
+        from irdiff.present.terminal import console_for, write
+
+        write(seen, console_for(sys.stdout))
+        return
+    width = piped_width(os.environ) if output is None else None
+    text = plain(seen, width)
+    if text is None:
+        from irdiff.present.terminal import render
+
+        text = render(seen) if width is None else render(seen, width=width)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        emit(text.encode(), output)
+
+
+def _judged_screen(report: Report, output: Path | None, options: ViewOptions) -> None:
     from irdiff.present import terminal
+    from irdiff.present.gate import explain_view, gate_view
 
     made = io.StringIO() if output is not None else sys.stdout
     console = terminal.console_for(made)
-    if not isinstance(report.judgement, Judgement):
-        from irdiff.present.view import view
-
-        seen = view(report, everything=options.everything, unpaired=options.unpaired, top=options.top)
-        terminal.write(seen, console)
+    if options.explain is None:
+        terminal.write_gate(gate_view(report, everything=options.everything, top=options.top), console)
     else:
-        from irdiff.present.gate import explain_view, gate_view
-
-        if options.explain is None:
-            terminal.write_gate(gate_view(report, everything=options.everything, top=options.top), console)
-        else:
-            explained = explain_view(
-                report,
-                options.explain or None,
-                everything=options.everything,
-            )
-            terminal.write_explained(explained, console)
+        asked = None if options.explain in {"", "all"} else options.explain
+        terminal.write_explained(explain_view(report, asked, everything=options.everything), console)
     if isinstance(made, io.StringIO):
         emit(made.getvalue().encode(), output)
 

@@ -5,7 +5,6 @@ Nothing heavy is imported here: each command imports what it needs when it runs,
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from pathlib import Path
@@ -17,13 +16,17 @@ from irdiff import __version__
 from irdiff.cli.baseline_command import register as register_baseline
 from irdiff.cli.check_command import register as register_check
 from irdiff.cli.compile_command import register
+from irdiff.cli.ending import ending
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.options import (
     AllOption,
+    ClusterOption,
     FormatOption,
     FormatsOption,
+    JobsOption,
     NoExternalOption,
     NoNormalizeOption,
+    NoStoreOption,
     OutputOption,
     OutputsOption,
     WithOption,
@@ -44,7 +47,8 @@ PathArgument = Annotated[
     typer.Argument(
         metavar="[PATH]",
         show_default=False,
-        help="Cache or dump folder, one entry, a file, an archive, or a selector DIR::KERNEL, DIR::HASHPREFIX; "
+        help="Cache or dump folder, one entry, a file, an archive, a URL of these, or a selector DIR::KERNEL, "
+        "DIR::HASHPREFIX; "
         "without it your own caches.",
     ),
 ]
@@ -94,6 +98,9 @@ def show(
         ),
     ] = None,
     with_fact: WithOption = None,
+    jobs: JobsOption = None,
+    no_store: NoStoreOption = False,
+    cluster: ClusterOption = None,
     no_external_plugins: NoExternalOption = False,
 ) -> None:
     """Show the facts of one kernel, or a table of many."""
@@ -111,6 +118,7 @@ def show(
             )
         )
     from irdiff.cli.show import run_show
+    from irdiff.cli.work import Work
 
     raise typer.Exit(
         run_show(
@@ -122,6 +130,7 @@ def show(
             specializations=specializations,
             logs=tuple(ptxas_log or ()),
             wanted=frozenset(with_fact or ()),
+            work=Work(jobs=jobs, store=not no_store, cluster=cluster),
             external=not no_external_plugins,
         )
     )
@@ -171,10 +180,14 @@ def compare(
         ),
     ] = None,
     with_fact: WithOption = None,
+    jobs: JobsOption = None,
+    no_store: NoStoreOption = False,
+    cluster: ClusterOption = None,
     no_external_plugins: NoExternalOption = False,
 ) -> None:
     """Compare two cache trees, dump folders, entries, files or archives."""
     from irdiff.cli.compare import run_compare
+    from irdiff.cli.work import Work
 
     raise typer.Exit(
         run_compare(
@@ -192,6 +205,7 @@ def compare(
             exit_code=exit_code,
             logs=tuple(ptxas_log or ()),
             wanted=frozenset(with_fact or ()),
+            work=Work(jobs=jobs, store=not no_store, cluster=cluster),
             external=not no_external_plugins,
         )
     )
@@ -251,19 +265,67 @@ def recent(
     raise typer.Exit(run_recent(kernel, path, limit=limit, external=not no_external_plugins))
 
 
-@app.command()
+@app.command(short_help="Say what each fact means: kind, unit, direction, role, source.")
 def facts(
     fact: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", show_default=False, help="A fact, or a stage for all of its facts."),
+        typer.Argument(
+            metavar="[ID|PATH]",
+            show_default=False,
+            help="A fact, or a stage for all of its facts; or kernels, as PATH of show: writes theirs as a table.",
+        ),
     ] = None,
     form: FormatOption = "terminal",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Where the table goes: FILE.parquet, FILE.csv or FILE.jsonl.",
+        ),
+    ] = None,
+    with_fact: WithOption = None,
+    jobs: JobsOption = None,
+    no_store: NoStoreOption = False,
+    cluster: ClusterOption = None,
     no_external_plugins: NoExternalOption = False,
 ) -> None:
-    """Say what each fact means: kind, unit, direction, role, source."""
-    from irdiff.cli.facts import run_facts
+    """Say what each fact means: kind, unit, direction, role, source. Or write those of kernels as a table."""
+    from irdiff.cli.facts import is_input, run_facts
+
+    if output is not None or is_input(fact):
+        from irdiff.cli.export import run_export
+        from irdiff.cli.work import Work
+
+        raise typer.Exit(
+            run_export(
+                fact,
+                form=form,
+                output=output,
+                wanted=frozenset(with_fact or ()),
+                work=Work(jobs=jobs, store=not no_store, cluster=cluster),
+                external=not no_external_plugins,
+            )
+        )
 
     raise typer.Exit(run_facts(fact, form=form, external=not no_external_plugins))
+
+
+@app.command(short_help="The store of what was read before.")
+def cache(
+    own: Annotated[
+        bool, typer.Option("--own", help="Where irdiff's own store is, and how much it holds.")
+    ] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="With --own: empty it.")] = False,
+) -> None:
+    """Say where irdiff keeps what it has read, and empty it (IRDIFF_STORE, IRDIFF_STORE_SIZE)."""
+    from irdiff.cli.own_store import run_own_store
+    from irdiff.errors import UsageError
+
+    if not own:
+        raise UsageError("what is to be done?", where="cache", hint="irdiff cache --own [--clear]")
+    raise typer.Exit(run_own_store(clear=clear))
 
 
 @app.command(short_help="Say which tools, GPU and caches were found here.")
@@ -296,9 +358,6 @@ def _with_all_rules(arguments: list[str]) -> list[str]:
 
 def main_with(arguments: list[str]) -> int:
     """Run the command line and return the exit code; no exception leaves it but for a fault under a debugger."""
-    from irdiff.cli.output import complain
-    from irdiff.errors import IrdiffError, UsageError
-
     usage_error: type[Exception] = typer.BadParameter.__mro__[
         1
     ]  # click's UsageError, wherever typer keeps it
@@ -309,23 +368,7 @@ def main_with(arguments: list[str]) -> int:
     except usage_error as error:
         error.show()  # type: ignore[attr-defined]
         return Exit.USAGE
-    except UsageError as error:
-        complain(error)
-        return Exit.USAGE
-    except IrdiffError as error:
-        complain(error)
-        return Exit.UNSURE
-    except (KeyboardInterrupt, typer.Abort):
-        sys.stderr.write("interrupted\n")
-        return Exit.INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.CLOSED_PIPE
-    except Exception as error:  # the last resort: a user never meets a traceback
-        if os.environ.get("IRDIFF_DEBUG"):
-            raise
-        sys.stderr.write(
-            f"error: a fault in irdiff: {type(error).__name__}: {error}\n"
-            "  IRDIFF_DEBUG=1 shows where; please report it with that output\n"
-        )
-        return Exit.INTERNAL
+    except typer.Abort:
+        return ending(KeyboardInterrupt())
+    except BaseException as error:  # noqa: BLE001  # the last resort: a user never meets a traceback
+        return ending(error)

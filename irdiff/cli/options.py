@@ -45,3 +45,16 @@ WithOption: TypeAlias = Annotated[
 NoNormalizeOption: TypeAlias = Annotated[
     list[str] | None, typer.Option("--no-normalize", metavar="NAME", help="Switch a normalisation off.")
 ]
+JobsOption: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--jobs", min=1, max=1024, metavar="N", help="Processes; one for each processor."),
+]
+NoStoreOption: TypeAlias = Annotated[
+    bool, typer.Option("--no-store", help="Neither use nor keep what was read before.")
+]
+ClusterOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", metavar="URL", help="Read on the workers of a Dask scheduler: tcp://HOST:PORT."
+    ),
+]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from irdiff.errors import IrdiffError
 from irdiff.present.wording import printable
@@ -18,11 +20,20 @@ def emit(data: bytes, output: Path | None) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
+    with whole_file(output) as file:
+        file.write(data)
+
+
+@contextmanager
+def whole_file(output: Path) -> Iterator[IO[bytes]]:
+    """A file to write to, which takes its place when all of it is written. Raises IrdiffError where it cannot."""
+    import tempfile
+
     try:
         handle, name = tempfile.mkstemp(dir=output.parent, prefix=f".{output.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(data)
+                yield file
             Path(name).chmod(0o666 & ~_umask())
             Path(name).replace(output)
         except BaseException:

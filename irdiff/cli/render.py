@@ -19,8 +19,9 @@ def run_render(
 ) -> Exit:
     """Render a report that ``--format json`` wrote."""
     with session(external=external) as run:
-        wanted = destinations(run, forms, outputs)
-        return write_formats(run, load_report(path), wanted, options)
+        renderers = run.registry.renderers
+        wanted = destinations(forms, outputs, renderers)
+        return write_formats(load_report(path), wanted, options, renderers)
 
 
 def load_report(path: Path) -> Report:

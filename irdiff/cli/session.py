@@ -7,22 +7,28 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
+from irdiff.cli.work import Work, complain, default_jobs
 from irdiff.config import find_config
 from irdiff.config.facts import pattern_facts
+from irdiff.engine.answers import Store
 from irdiff.engine.summarize import Progress, Reader, no_progress
+from irdiff.engine.unit import Executor, Settings
 from irdiff.errors import InputError, UsageError
 from irdiff.model.bundle import Bundle
 from irdiff.model.issues import Issue
+from irdiff.model.patterns import PatternFact
 from irdiff.plugins import load_plugins
 from irdiff.registry import Registry
 from irdiff.sources import Loaded, load
-from irdiff.sources.attach import attach
 from irdiff.sources.files import read_regular
-from irdiff.sources.load import load_defaults
 from irdiff.sources.recorded import LOG_SUFFIX
 from irdiff.tools.toolbox import LocalToolbox
 from irdiff.user_facts import with_user_facts
+
+if TYPE_CHECKING:
+    from irdiff.store.database import Database
 
 DISABLE = "IRDIFF_DISABLE_PLUGINS"
 """Environment variable: comma-separated names of plugins that are not loaded."""
@@ -33,28 +39,89 @@ def disabled_plugins() -> frozenset[str]:
     return frozenset(name.strip() for name in os.environ.get(DISABLE, "").split(",") if name.strip())
 
 
-def make_registry(*, external: bool) -> Registry:
-    """Load the plugins as the user asked, with the facts that the nearest configuration declares.
+def user_facts() -> tuple[tuple[PatternFact, ...], str]:
+    """The facts that the nearest configuration declares, and its name.
 
     Raises InputError where the configuration is no TOML, UsageError for a fact in it that cannot be.
     """
-    registry = load_plugins(external=external, disabled=disabled_plugins())
     try:
         found = find_config(Path.cwd())
     except FileNotFoundError:  # the working directory was deleted
         found = None
-    if found is None:
-        return registry
-    path, content = found
-    return with_user_facts(registry, pattern_facts(content, path.name), path.name)
+    return (pattern_facts(found[1], found[0].name), found[0].name) if found is not None else ((), "")
+
+
+def make_registry(*, external: bool) -> Registry:
+    """Load the plugins as the user asked, with the facts of ``user_facts``, which may raise."""
+    registry = load_plugins(external=external, disabled=disabled_plugins())
+    return with_user_facts(registry, *user_facts())
+
+
+class Closing(Protocol):
+    """Something to be let go of at the end."""
+
+    def close(self) -> None:
+        """Let go of it."""
 
 
 class Session:
     """What a command works with."""
 
-    def __init__(self, registry: Registry, tools: LocalToolbox) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        tools: LocalToolbox,
+        work: Work,
+        *,
+        external: bool,
+        database: Database | None = None,
+    ) -> None:
         self.registry = registry
         self.tools = tools
+        self._work = work
+        self._database = database
+        self._readers: list[Reader] = []
+        declared, where = user_facts()
+        self._settings = Settings(
+            external=external, disabled=disabled_plugins(), declared=declared, declared_in=where
+        )
+        self._open: list[Closing] = []
+
+    def close(self) -> None:
+        """End other processes."""
+        for each in reversed(self._open):
+            each.close()
+        self._open.clear()
+
+    def _store(self) -> Store | None:
+        if self._database is None:
+            return None
+        from irdiff.store.answers import StoredAnswers
+
+        owners = {
+            stage.id: self.registry.owners[stage.id].origin
+            for stage in self.registry.stages
+            if stage.id in self.registry.owners
+        }
+        declared = repr(self._settings.declared) if self._settings.declared else ""
+        return StoredAnswers(
+            self._database, self.registry.stages, owners, sys.path, self.tools.identity, declared
+        )
+
+    def _pool(self) -> Executor | None:
+        if self._work.cluster is not None:
+            from irdiff.pool.dask import DaskCluster
+
+            pool: Executor = DaskCluster(self._work.cluster, complain=complain)
+        else:
+            jobs = self._work.jobs or default_jobs()
+            if jobs == 1:
+                return None
+            from irdiff.pool.local import LocalPool
+
+            pool = LocalPool(jobs, complain=complain)
+        self._open.append(pool)
+        return pool
 
     def load(self, path: str) -> Loaded:
         """Find the kernels of a path, archive or selector. Raises InputError where there are none."""
@@ -62,6 +129,8 @@ class Session:
 
     def load_defaults(self, wanted: str | None = None) -> Loaded:
         """The kernels of the user's own caches. Raises InputError where there are none."""
+        from irdiff.sources.load import load_defaults
+
         return load_defaults(self.registry, os.environ, wanted)
 
     def issues(self) -> tuple[Issue, ...]:
@@ -91,19 +160,31 @@ class Session:
         _check_names(switched_off, rules, "normalisation", "--no-normalize")
         costly = {name for name, spec in self.registry.facts.items() if spec.opt_in}
         _check_names(wanted - self.registry.facts.keys(), costly, "fact", "--with")
-        return Reader(
+        made = Reader(
             self.registry,
             self.tools,
             canonical=canonical,
             switched_off=switched_off,
             wanted=wanted,
             progress=progress,
+            store=self._store(),
+            pool=self._pool(),
+            settings=self._settings,
         )
+        self._readers.append(made)
+        return made
+
+    def lasting(self) -> bool:
+        """Whether another run with the same inputs would say the same: nothing failed and no plugin is at fault."""
+        own = self.registry.sources or self.registry.problems or self.registry.not_there
+        return not own and all(reader.lasting for reader in self._readers)
 
     def with_logs(
         self, bundles: Sequence[Bundle], paths: Sequence[Path]
     ) -> tuple[tuple[Bundle, ...], tuple[Issue, ...]]:
         """The kernels with what an assembler's logs say of them. Raises InputError for what is no such log."""
+        from irdiff.sources.attach import attach
+
         stage_id = self.registry.stage_of(LOG_SUFFIX)
         stage = next((stage for stage in self.registry.stages if stage.id == stage_id), None)
         issues: list[Issue] = []
@@ -146,11 +227,16 @@ def _check_names(given: Iterable[str], known: Iterable[str], what: str, where: s
 
 
 @contextmanager
-def session(*, external: bool) -> Iterator[Session]:
-    """A session, its temporary files removed at the end."""
+def session(
+    *, external: bool, work: Work | None = None, database: Database | None = None
+) -> Iterator[Session]:
+    """A session, its processes ended and its temporary files removed at the end; the store is the caller's."""
     registry = make_registry(external=external)
-    with closing(LocalToolbox({tool.id: tool for tool in registry.tools}, os.environ)) as tools:
-        yield Session(registry, tools)
+    with (
+        closing(LocalToolbox({tool.id: tool for tool in registry.tools}, os.environ)) as tools,
+        closing(Session(registry, tools, work or Work(), external=external, database=database)) as made,
+    ):
+        yield made
 
 
 @contextmanager

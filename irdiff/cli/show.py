@@ -10,6 +10,7 @@ from pathlib import Path
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.output import emit
 from irdiff.cli.session import progress_bar, session
+from irdiff.cli.work import Work, closing_store
 from irdiff.engine.show import show
 from irdiff.errors import UsageError
 from irdiff.model.codec import encode
@@ -30,11 +31,16 @@ def run_show(
     logs: Sequence[Path] = (),
     wanted: frozenset[str] = frozenset(),
     specializations: bool = False,
+    work: Work | None = None,
 ) -> Exit:
     """Read the kernels of ``path``, or of the user's own caches, and print what is known of them."""
     if form not in FORMATS:
         raise UsageError(f"no format {form!r}", where="--format", hint=f"one of {', '.join(FORMATS)}")
-    with session(external=external) as run:
+    work = work or Work()
+    with (
+        closing_store(work) as database,
+        session(external=external, work=work, database=database) as run,
+    ):
         loaded = run.load(path) if path is not None else run.load_defaults()
         bundles, unmatched = run.with_logs(loaded.bundles, logs)
         with progress_bar("reading") as progress:

@@ -38,6 +38,18 @@ def _speaks_of_irdiff(path: Path) -> bool:
         return False
 
 
+def configs_above(folder: Path) -> tuple[tuple[str, bytes], ...]:
+    """Every file that might be a configuration, going up from a folder, with its bytes: what a result may rest on."""
+    found: list[tuple[str, bytes]] = []
+    for place in (folder, *folder.parents):
+        for name in NAMES:
+            try:
+                found.append((str(place / name), (place / name).read_bytes()))
+            except OSError:
+                continue
+    return tuple(found)
+
+
 def read_config(path: Path) -> dict[str, Any]:  # Any: TOML is open-ended; each table is checked by its reader
     """The content of one file: all of ``irdiff.toml``, ``[tool.irdiff]`` of ``pyproject.toml`` (empty without one).
 

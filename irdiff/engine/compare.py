@@ -13,6 +13,7 @@ from typing import TypeAlias
 import msgspec
 
 from irdiff.engine.agreement import told_twice
+from irdiff.engine.asking import Asking
 from irdiff.engine.changes import MAX_EVIDENCE, ChangeFinder
 from irdiff.engine.explain import explained, first_divergence
 from irdiff.engine.gate.evaluate import marked
@@ -28,8 +29,9 @@ from irdiff.model.report import Change, KernelRef, KernelReport, Pairing, Report
 from irdiff.registry import Registry
 
 Each: TypeAlias = Callable[[Kernel, Kernel, KernelReport], KernelReport]
-"""Called with each pair and what was found of it; what it returns stands in the report."""
+"""Of two kernels with all their facts, and what was found, to what is to be reported."""
 
+IDENTICAL = StageReport(sameness="identical")
 FINGERPRINT = "fingerprint"
 """Role of facts that say that something moved and not what: they explain nothing."""
 
@@ -44,22 +46,27 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Comparer:
-    """Compares what one Reader read with one Registry.
+    """Compares what one Reader read, or will read, with one Registry.
 
     ``each`` is given every pair, for a gate; without one, changes are marked with the rules that they fire.
     """
 
     def __init__(self, registry: Registry, reader: Reader, *, each: Each | None = None) -> None:
+        """``each`` is called once for every pair, in the order of the report: every stage of both is then read."""
         self._registry = registry
         self._reader = reader
+        self._each = each
         self._steps = frozenset(stage.id for stage in registry.stages if stage.pipeline)
         self._finder = ChangeFinder(registry.facts, registry.kinds)
-        self._each: Each = each or self._marked
 
     def compare(self, before: Side, after: Side) -> Report:
         """The whole report."""
-        pairs = pair(before.kernels, after.kernels, self._registry.facts)
-        reports = tuple(self._pair(old, new, pairing) for old, new, pairing in pairs.pairs)
+        asking = Asking(self._reader, before.kernels, after.kernels)
+        pairs = pair(before.kernels, after.kernels, self._registry.facts, asking.for_pairing)
+        reports = tuple(
+            self._one(*found)
+            for found in asking.for_comparing(pairs.pairs, everything=self._each is not None)
+        )
         issues = [*before.issues, *after.issues]
         if not reports:
             issues.append(
@@ -88,6 +95,12 @@ class Comparer:
             stages={stage.id: stage.title for stage in self._registry.stages},
             steps=tuple(stage.id for stage in self._registry.stages if stage.pipeline),
         )
+
+    def _one(self, before: Kernel, after: Kernel, pairing: Pairing) -> KernelReport:
+        report = self._pair(before, after, pairing)
+        if self._each is None:
+            return marked(before, after, report, self._registry)
+        return self._each(before, after, report)
 
     def _pair(self, before: Kernel, after: Kernel, pairing: Pairing) -> KernelReport:
         names = [*before.readings, *(name for name in after.readings if name not in before.readings)]
@@ -167,10 +180,7 @@ class Comparer:
             provenance=dict(sorted(provenance.items())),
             issues=unique,
         )
-        return self._each(before, after, explained(report, self._registry.explainers))
-
-    def _marked(self, before: Kernel, after: Kernel, report: KernelReport) -> KernelReport:
-        return marked(before, after, report, self._registry)
+        return explained(report, self._registry.explainers)
 
     def _with_canonical(self, reading: Reading, kernel: Kernel) -> Reading:
         artifact = kernel.bundle.artifacts.get(reading.stage.id)
@@ -194,11 +204,11 @@ class Comparer:
             reasons = [f"missing {side}" if side in expected else f"not written {side}" for side in absent]
             return StageReport(sameness="missing", reasons=tuple(reasons))
         if old.sha256 is not None and old.sha256 == new.sha256:
-            if old.summary is None:
+            if old.summary is None and old.read:
                 return StageReport(
                     sameness="unreadable", reasons=("unreadable, and the same bytes on both sides",)
                 )
-            return StageReport(sameness="identical")
+            return IDENTICAL
         if old.recorded or new.recorded:
             return self._against_record(old, new, before, after)
         old, new = self._with_canonical(old, before), self._with_canonical(new, after)
@@ -261,10 +271,10 @@ class Comparer:
 
     def _unexplained(self, name: str, before: Kernel, after: Kernel) -> Change:
         """A change for a stage whose canonical form moved and no fact did, with the places of its hunks."""
-        old, new = (
-            self._reader.canonical(kernel.artifact(name)) if name in kernel.bundle.artifacts else None
-            for kernel in (before, after)
-        )
+        mine, theirs = before.bundle.artifacts.get(name), after.bundle.artifacts.get(name)
+        old = new = None
+        if mine is not None and theirs is not None:  # else one side is a record, and has no lines
+            old, new = self._reader.canonical(mine, theirs), self._reader.canonical(theirs)
         places: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
         moved: int | None = None
         if old is not None and new is not None:

@@ -101,9 +101,12 @@ def _stage_hunks(
 def text_of(kernel: Kernel, reader: Reader, stage_id: str) -> Text | None:
     """The canonical form with its surroundings; None where it cannot be made."""
     reading = kernel.readings.get(stage_id)
-    if reading is None or reading.summary is None or reading.recorded:
+    if reading is None or reading.recorded:
         return None
     artifact = kernel.artifact(stage_id)
+    reading = reading if reading.read else reader.reading(artifact)
+    if reading.summary is None:
+        return None
     canonical = reader.canonical(artifact)
     if canonical is None:
         return None

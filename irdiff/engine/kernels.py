@@ -30,6 +30,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     issues: tuple[Issue, ...] = ()
     recorded: bool = False
     """Whether it was read earlier and elsewhere, and the artifact is not here: see ``Kernel.record``."""
+    read: bool = True
+    """False where nobody asked: the same bytes are on the other side, and ``summary`` is None for that alone."""
 
     @property
     def low_coverage(self) -> bool:
@@ -65,6 +67,11 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
         if self.record is None:
             return True
         return fact_id in (self.record.in_loops if scope else self.record.facts)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every stage that is there was read."""
+        return all(reading.read for reading in self.readings.values())
 
     def facts(self) -> Iterable[Fact]:
         """Every fact, stage by stage, the derived ones last."""

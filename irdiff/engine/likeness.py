@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from irdiff.engine.kernels import Kernel, facts_with_role
+from irdiff.engine.kernels import Kernel
 from irdiff.model.facts import Fact, FactSpec, Value
 
 DESCRIBING_ROLES = ("target", "options", "specialization", "arguments")
@@ -131,85 +131,137 @@ def stem(name: str) -> str:
     return "_".join(words)
 
 
-def portraits(
-    before: Sequence[Kernel], after: Sequence[Kernel], specs: Mapping[str, FactSpec]
-) -> list[Portrait]:
-    """A portrait of each kernel, those before first; what one side does not record tells nothing apart."""
-    bits: dict[str, int] = {}
-    kernels = [*before, *after]
-    stage = _common_stage(kernels)
-    known = _options(before, specs) & _options(after, specs)
+class Sketch(msgspec.Struct, frozen=True, kw_only=True):
+    """What is kept of one kernel until all are known; its facts are let go."""
+
+    name: str
+    path: str
+    target: str | None
+    described: dict[str, Value]
+    """Role to value, of the roles that describe a specialization."""
+    contents: frozenset[int]
+    """Bits of what its earliest common stage does."""
+    code: frozenset[str]
+    options: frozenset[str]
+    """Names of the options it records."""
+    form: tuple[str, str] | None
+    """Its first step and the digest of its canonical form, of its bytes where those are on both sides."""
+
+
+def asked_of(kernel: Kernel, common: str | None, specs: Mapping[str, FactSpec]) -> list[str]:
+    """The stages that a sketch of a kernel rests on."""
+    telling = {
+        stage_id
+        for stage_id, reading in kernel.readings.items()
+        if any(
+            spec.role in (*DESCRIBING_ROLES, FINGERPRINT)
+            for fact in reading.stage.facts
+            if (spec := specs.get(fact.id)) is not None
+        )
+    }
+    earliest = {common} if common in kernel.readings else set(steps(kernel)[:1])
+    return [name for name in kernel.readings if name in telling | earliest]
+
+
+def kept_of(kernels: Sequence[Kernel]) -> frozenset[str] | None:
+    """The facts that every record among the kernels holds: others tell nothing apart. None where none is a record."""
     records = [kernel.record.facts for kernel in kernels if kernel.record is not None]
-    kept = frozenset.intersection(*records) if records else None
-    return [_portrait(kernel, specs, stage, known, bits, kept) for kernel in kernels]
+    return frozenset.intersection(*records) if records else None
 
 
-def _options(kernels: Sequence[Kernel], specs: Mapping[str, FactSpec]) -> frozenset[str]:
-    """Names of the options that these kernels record."""
-    return frozenset(
-        name
-        for kernel in kernels
-        for fact in facts_with_role(kernel, specs, OPTIONS)
-        if isinstance(fact.value, dict)
-        for name in fact.value
-    )
-
-
-def _portrait(
+def sketch(
     kernel: Kernel,
     specs: Mapping[str, FactSpec],
     common: str | None,
-    options: frozenset[str],
     bits: dict[str, int],
     kept: frozenset[str] | None = None,
-) -> Portrait:
+) -> Sketch:
+    """What pairing needs of one kernel; ``bits`` numbers the texts of all, ``kept`` names the facts that count."""
     described: dict[str, Value] = {}
     code: set[str] = set()
-    contents: list[Fact] = []
-    earliest = common if common in kernel.readings else next(iter(_steps(kernel)), None)
+    contents: set[int] = set()
+    earliest = common if common in kernel.readings else next(iter(steps(kernel)), None)
+    options: set[str] = set()
     for fact in kernel.facts():
         spec = specs.get(fact.id)
         if fact.scope or spec is None or (kept is not None and fact.id not in kept):
             continue
         if spec.role in DESCRIBING_ROLES:
             described[spec.role] = fact.value
+        if spec.role == OPTIONS and isinstance(fact.value, dict):
+            options.update(fact.value)
         if spec.role == FINGERPRINT and isinstance(fact.value, str):
             code.add(fact.value)
         elif earliest is not None and fact.id.startswith(f"{earliest}.") and not spec.provenance:
-            contents.append(fact)
-    features = {f"target={kernel.target}"} if kernel.target else set()
-    for role, value in described.items():
+            contents.update(bits.setdefault(text, len(bits)) for text in _texts(fact))
+    return Sketch(
+        name=kernel.bundle.name,
+        path=kernel.bundle.path,
+        target=kernel.target,
+        described=described,
+        contents=frozenset(contents),
+        code=frozenset(code),
+        options=frozenset(options),
+        form=_form(kernel),
+    )
+
+
+def _form(kernel: Kernel) -> tuple[str, str] | None:
+    for reading in kernel.readings.values():
+        if reading.stage.pipeline and reading.stage.reported_as is None:
+            # equal bytes on both sides have no canonical form made
+            text = reading.canonical or reading.sha256
+            return (reading.stage.id, text) if text else None
+    return None
+
+
+def portraits(before: Sequence[Sketch], after: Sequence[Sketch], bits: dict[str, int]) -> list[Portrait]:
+    """A portrait of each kernel, those before first; options that one side does not know tell nothing apart."""
+    known = frozenset(name for one in before for name in one.options) & frozenset(
+        name for one in after for name in one.options
+    )
+    return [_portrait(one, known, bits) for one in (*before, *after)]
+
+
+def _portrait(one: Sketch, options: frozenset[str], bits: dict[str, int]) -> Portrait:
+    features = {f"target={one.target}"} if one.target else set()
+    for role, value in one.described.items():
         if role == OPTIONS and isinstance(value, dict):
             value = {name: item for name, item in value.items() if name in options}  # noqa: PLW2901
         features.update(f"{role}:{item}" for item in _items(value))
-    words = [word for word in stem(kernel.bundle.name).split("_") if word]
-    parts = kernel.bundle.path.replace("\\", "/").rstrip("/").split("/")
+    words = [word for word in stem(one.name).split("_") if word]
+    parts = one.path.replace("\\", "/").rstrip("/").split("/")
+    content_bits = 0
+    for bit in one.contents:
+        content_bits |= 1 << bit
     return Portrait(
-        name=kernel.bundle.name,
-        stem=stem(kernel.bundle.name),
+        name=one.name,
+        stem=stem(one.name),
         features=frozenset(features),
         feature_bits=_mask(sorted(features), bits),
-        content_bits=_mask((text for fact in contents for text in _texts(fact)), bits),
+        content_bits=content_bits,
         name_bits=_mask(
             (f"{word}#{n}" for word, count in Counter(words).items() for n in range(count)), bits
         ),
-        code=frozenset(code),
+        code=one.code,
         place=parts[-2] if len(parts) > 1 else "",
     )
 
 
-def _common_stage(kernels: Sequence[Kernel]) -> str | None:
+def common_stage(kernels: Sequence[Kernel]) -> str | None:
     """The step of the compiler that most kernels were read of; of several the earliest."""
-    counts = Counter(name for kernel in kernels for name in _steps(kernel))
+    counts = Counter(name for kernel in kernels for name in steps(kernel))
     return max(counts, key=lambda name: counts[name], default=None)
 
 
-def _steps(kernel: Kernel) -> list[str]:
-    """Steps of the compiler that were read, in order."""
+def steps(kernel: Kernel) -> list[str]:
+    """Steps of the compiler that could be read, as far as is known, in order."""
     return [
         name
         for name, reading in kernel.readings.items()
-        if reading.summary is not None and reading.stage.pipeline and reading.stage.reported_as is None
+        if (reading.summary is not None or not reading.read)
+        and reading.stage.pipeline
+        and reading.stage.reported_as is None
     ]
 
 

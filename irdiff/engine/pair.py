@@ -7,15 +7,28 @@ exactly one of the unpaired lists.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TypeAlias
 
 import msgspec
 
 from irdiff.engine.assignment import assign
+from irdiff.engine.entries import certain, components, entry_of, numbered_of, sort_key
 from irdiff.engine.kernels import Kernel
-from irdiff.engine.likeness import SCALE, Portrait, Weights, likeness, likenesses, portraits, share
+from irdiff.engine.likeness import (
+    SCALE,
+    Portrait,
+    Weights,
+    asked_of,
+    common_stage,
+    kept_of,
+    likeness,
+    likenesses,
+    portraits,
+    share,
+    sketch,
+)
 from irdiff.model.facts import FactSpec
 from irdiff.model.report import Pairing
 
@@ -54,52 +67,73 @@ Make: TypeAlias = Callable[[int, int, int], Pairing | None]
 """From two kernels, and how many other pairs their group allows, to how they are paired; None for not at all."""
 
 
-def pair(before: Sequence[Kernel], after: Sequence[Kernel], specs: Mapping[str, FactSpec]) -> Pairs:
-    """Pair every kernel that has a counterpart."""
+Read: TypeAlias = Callable[[Sequence[Kernel], Callable[[Kernel], Sequence[str]]], Iterable[Kernel]]
+"""Kernels of which nothing was read yet, and the stages that are asked of each, to the same ones with those read."""
+
+
+def pair(
+    before: Sequence[Kernel],
+    after: Sequence[Kernel],
+    specs: Mapping[str, FactSpec],
+    read: Read = lambda kernels, _stages: kernels,
+) -> Pairs:
+    """Pair every kernel that has a counterpart.
+
+    Of kernels that only they have a name and a hash in common nothing need be read; ``read`` is asked for the others.
+    """
     if len(before) == 1 and len(after) == 1:
         only = (before[0], after[0], Pairing(method="only", confidence=1.0))
         return Pairs(pairs=(only,), removed=(), added=())
-    work = _Work(before, after, specs)
+    certain_pairs, left, right = certain(before, after)
+    if not left or not right:
+        return Pairs(
+            pairs=tuple(sorted(certain_pairs, key=lambda pair: (sort_key(pair[0]), sort_key(pair[1])))),
+            removed=tuple(sorted(left, key=sort_key)),
+            added=tuple(sorted(right, key=sort_key)),
+        )
+    names = [kernel.bundle.name for kernel in (*before, *after)]
+    work = _Work(left, right, numbered_of(names), specs, read)
     work.entries()
     work.recorded()
     work.equal("specialization", 0.95, work.described)
     work.equal("ir", 0.9, work.same_ir)
     work.families()
     work.renamed()
-    return work.result()
+    return work.result(certain_pairs)
 
 
 class _Work:
     """All kernels by number, those before first, and which of them are still without a counterpart."""
 
     def __init__(
-        self, before: Sequence[Kernel], after: Sequence[Kernel], specs: Mapping[str, FactSpec]
+        self,
+        before: Sequence[Kernel],
+        after: Sequence[Kernel],
+        numbered: frozenset[str],
+        specs: Mapping[str, FactSpec],
+        read: Read,
     ) -> None:
-        sides = [sorted(before, key=_key), sorted(after, key=_key)]
+        sides = [sorted(before, key=sort_key), sorted(after, key=sort_key)]
         self._mirrored = _side_key(sides[1]) < _side_key(sides[0])
         if self._mirrored:
             sides.reverse()
         self._kernels = [*sides[0], *sides[1]]
-        self._faces = portraits(sides[0], sides[1], specs)
-        self._left = list(range(len(sides[0])))
-        self._right = list(range(len(sides[0]), len(self._kernels)))
+        common, bits = common_stage(self._kernels), dict[str, int]()
+        kept = kept_of(self._kernels)
+        known = read(self._kernels, lambda kernel: asked_of(kernel, common, specs))
+        self._sketches = [sketch(kernel, specs, common, bits, kept) for kernel in known]
+        here = len(sides[0])
+        self._faces = portraits(self._sketches[:here], self._sketches[here:], bits)
+        self._left = list(range(here))
+        self._right = list(range(here, len(self._kernels)))
         self._found: list[tuple[int, int, Pairing]] = []
-        self._numbered = self._families_of_several_names()
-
-    def _families_of_several_names(self) -> frozenset[str]:
-        """Stems under which there are several names."""
-        names: dict[str, set[str]] = {}
-        for face in self._faces:
-            names.setdefault(face.stem, set()).add(face.name)
-        return frozenset(stem for stem, found in names.items() if len(found) > 1)
+        self._numbered = numbered
 
     def entries(self) -> None:
         """Kernels of one name and one hash: the same compilation; copies of it by the folders they lie in."""
 
         def key(number: int) -> Hashable:
-            bundle = self._kernels[number].bundle
-            found = bundle.hash or bundle.entry
-            return (bundle.name, found) if found else None
+            return entry_of(self._kernels[number])
 
         self._in_groups(key, NEAREST, lambda _one, _other, _rivals: Pairing(method="entry", confidence=1.0))
 
@@ -144,13 +178,8 @@ class _Work:
 
     def same_ir(self, number: int) -> Hashable:
         """Name, target and the canonical form of the earliest step of the compiler that was read."""
-        kernel = self._kernels[number]
-        for reading in kernel.readings.values():
-            if reading.stage.pipeline and reading.stage.reported_as is None:
-                # equal bytes on both sides have no canonical form made
-                text = reading.canonical or reading.sha256
-                return (kernel.bundle.name, kernel.target, reading.stage.id, text) if text else None
-        return None
+        known = self._sketches[number]
+        return (known.name, known.target, *known.form) if known.form else None
 
     def families(self) -> None:
         """Kernels of one name by nearest specialization; of one name but for its number by what they do."""
@@ -184,7 +213,7 @@ class _Work:
                 if self._plausible(self._faces[one], self._faces[other]):
                     edges.setdefault(one, set()).add(other)
                     edges.setdefault(other, set()).add(one)
-        for group in _components(edges):
+        for group in components(edges):
             left, right = [n for n in self._left if n in group], [n for n in self._right if n in group]
             self._solve(left, right, RENAMED, self._renamed, edges)
 
@@ -267,7 +296,7 @@ class _Work:
                 for start in range(0, min(len(numbers), len(others)), PART):
                     self._solve(numbers[start : start + PART], others[start : start + PART], weights, make)
 
-    def result(self) -> Pairs:
+    def result(self, certain: Sequence[tuple[Kernel, Kernel, Pairing]]) -> Pairs:
         """Everything, in an order that depends on the kernels alone."""
         kernels = self._kernels
         found = [(kernels[one], kernels[other], pairing) for one, other, pairing in self._found]
@@ -275,8 +304,9 @@ class _Work:
         if self._mirrored:
             found = [(other, one, pairing) for one, other, pairing in found]
             sides.reverse()
+        found += certain
         return Pairs(
-            pairs=tuple(sorted(found, key=lambda pair: (_key(pair[0]), _key(pair[1])))),
+            pairs=tuple(sorted(found, key=lambda pair: (sort_key(pair[0]), sort_key(pair[1])))),
             removed=sides[0],
             added=sides[1],
         )
@@ -291,29 +321,5 @@ def _by_key(numbers: Sequence[int], key: Key) -> dict[Hashable, list[int]]:
     return found
 
 
-def _components(edges: Mapping[int, AbstractSet[int]]) -> list[set[int]]:
-    """Kernels that are joined by edges, group by group."""
-    seen: set[int] = set()
-    found: list[set[int]] = []
-    for start in edges:
-        if start in seen:
-            continue
-        group, waiting = {start}, [start]
-        while waiting:
-            for other in edges[waiting.pop()]:
-                if other not in group:
-                    group.add(other)
-                    waiting.append(other)
-        seen |= group
-        found.append(group)
-    return found
-
-
-def _key(kernel: Kernel) -> tuple[str, ...]:
-    """What kernels are sorted by: their names, then where they lie, then what they hold."""
-    held = tuple(f"{name} {reading.sha256}" for name, reading in kernel.readings.items())
-    return (kernel.bundle.name, kernel.target or "", kernel.bundle.path, *held)
-
-
 def _side_key(kernels: Sequence[Kernel]) -> tuple[object, ...]:
-    return (len(kernels), [_key(kernel) for kernel in kernels])
+    return (len(kernels), [sort_key(kernel) for kernel in kernels])

@@ -70,7 +70,7 @@ def _kernel(
         path=kernel.bundle.path,
         target=kernel.target,
         facts=facts,
-        scopes=dict(sorted(scopes.items(), key=lambda item: _scope_key(item[0]))),
+        scopes=dict(sorted(scopes.items(), key=lambda item: scope_order(item[0]))),
         stages=shown,
         road=road(kernel, lambda stage_id, reading: lines(reading, kernel.artifact(stage_id)))
         if lines
@@ -80,7 +80,8 @@ def _kernel(
     )
 
 
-def _scope_key(scope: str) -> tuple[tuple[int, str], ...]:
+def scope_order(scope: str) -> tuple[tuple[int, str], ...]:
+    """Sorts scopes by their numbers: ``loop2`` before ``loop10``; the whole kernel first."""
     parts = []
     for part in scope.split("/"):
         digits = part.lstrip("abcdefghijklmnopqrstuvwxyz")

@@ -1,4 +1,4 @@
-"""Summarize: one isolated call per stage and distinct content, so that nothing is read twice and nothing spreads.
+"""Read kernels: each distinct content once, and of two sides only what somebody asks for.
 
 A plugin's exception, a tool that fails or a file that cannot be read becomes an Issue on the stage where it
 happened; every other stage and kernel is still read.
@@ -6,25 +6,29 @@ happened; every other stage and kernel is still read.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 
-from irdiff.engine.agreement import disagreements
+from irdiff.engine.answers import LINES, Answers, Content, Progress, Store, Want
+from irdiff.engine.assembly import Assembly
+from irdiff.engine.hashing import hashed
 from irdiff.engine.isolation import guarded
-from irdiff.engine.kernels import Kernel, KernelFactView, Reading
-from irdiff.engine.unclaimed import unclaimed_stage
+from irdiff.engine.kernels import Kernel, Reading
+from irdiff.engine.unit import Executor, Settings
+from irdiff.engine.work import Bench
 from irdiff.model.bundle import Artifact, Bundle
-from irdiff.model.facts import Fact
 from irdiff.model.issues import Issue
-from irdiff.model.specs import Context, EntryInfo, StageSpec, Toolbox
-from irdiff.model.summary import Canonical, Summary
+from irdiff.model.specs import Toolbox
+from irdiff.model.summary import Canonical
 from irdiff.registry import Registry
 
-Progress = Callable[[int, int], None]
-"""Called with (done, total) distinct contents."""
+__all__ = ["Progress", "Reader", "no_progress"]
+
+T = TypeVar("T")
+PORTION = 16 << 20
+"""Bytes of artifacts whose answers are unpacked at once."""
 
 
 def no_progress(done: int, total: int) -> None:
@@ -43,74 +47,144 @@ class Reader:
         switched_off: frozenset[str] = frozenset(),
         wanted: frozenset[str] = frozenset(),
         progress: Progress = no_progress,
+        store: Store | None = None,
+        pool: Executor | None = None,
+        settings: Settings | None = None,
     ) -> None:
-        self._registry = registry
-        self._tools = tools
+        """``settings`` says what processes of the ``pool`` load; ``switched_off`` and ``wanted`` go before it."""
+        given = msgspec.structs.replace(settings or Settings(), switched_off=switched_off, wanted=wanted)
+        self._bench = Bench(registry, tools, given)
+        self._answers = Answers(self._bench, given, progress=progress, store=store, pool=pool)
+        self._assembly = Assembly(registry, self._bench)
         self._canonical = canonical
         self.switched_off = switched_off
-        self._wanted = wanted
-        self._progress = progress
-        self._lines: dict[tuple[str, str], Mapping[int, str]] = {}
-        self._late: dict[tuple[str, str], Reading] = {}
-        self._order = {stage.id: index for index, stage in enumerate(registry.stages)}
-        self._stages = {stage.id: stage for stage in registry.stages}
+        self._lost = False
+        self._not_read: dict[Content, Reading] = {}
+        """One for each content: most are on both sides."""
+        self._targets = [
+            stage.id for stage in registry.stages if any(fact.role == "target" for fact in stage.facts)
+        ]
 
     def read_both(
-        self, before: Sequence[Bundle], after: Sequence[Bundle]
+        self, before: Sequence[Bundle], after: Sequence[Bundle], *, lazy: bool = False
     ) -> tuple[list[Kernel], list[Kernel]]:
-        """Read two sides at once: equal bytes are read once, and need no canonical form for their own sake."""
-        kernels = self.read([*before, *after], common=_contents(before) & _contents(after))
+        """Read two sides at once: equal bytes are read once, and need no canonical form for their own sake.
+
+        ``lazy`` kernels know the digests of their files and their targets; a Comparer reads of them what it needs.
+        """
+        bundles = [*before, *after]
+        hashed([artifact for bundle in bundles for artifact in bundle.artifacts.values()])
+        if lazy:
+            kernels = self._unread(bundles)
+        else:
+            common = _contents(before) & _contents(after)
+            kernels = self.read(bundles, common=common)
         return kernels[: len(before)], kernels[len(before) :]
 
-    def read(
-        self, bundles: Sequence[Bundle], *, common: frozenset[tuple[str, str]] = frozenset()
-    ) -> list[Kernel]:
+    def read(self, bundles: Sequence[Bundle], *, common: frozenset[Content] = frozenset()) -> list[Kernel]:
         """Read every artifact of every bundle; one Kernel per bundle, in the order given.
 
-        ``common`` holds (stage, sha256) of contents whose canonical form is made only if asked for.
+        ``common`` holds contents whose canonical form is made only if asked for.
         """
-        distinct: dict[tuple[str, str], Artifact] = {}
-        failed: dict[str, Reading] = {}
-        for bundle in bundles:
-            for artifact in bundle.artifacts.values():
-                try:
-                    distinct.setdefault((artifact.stage, artifact.sha256), artifact)
-                except OSError as error:
-                    failed[artifact.location] = self._unreadable_file(artifact, error)
-        prepared, problems = self._prepare(distinct)
-        readings: dict[tuple[str, str], Reading] = {}
-        for done, (key, artifact) in enumerate(distinct.items()):
-            self._progress(done, len(distinct))
-            canonical = self._canonical and key not in common
-            reading = self._read_one(self._stage(key[0]), artifact, prepared.get(key), canonical=canonical)
-            trouble = problems.get(key[0])
-            if trouble is not None:
-                reading = msgspec.structs.replace(reading, issues=(*reading.issues, trouble))
-            readings[key] = reading
-        self._progress(len(distinct), len(distinct))
-        return [self._kernel(bundle, readings, failed) for bundle in bundles]
+        artifacts = [artifact for bundle in bundles for artifact in bundle.artifacts.values()]
+        hashed(artifacts)
+        wants: dict[Content, Want] = {}
+        for artifact in artifacts:
+            content = _content(artifact)
+            if content is not None:
+                canonical = self._canonical and content not in common
+                wants.setdefault(content, Want(artifact=artifact, canonical=canonical))
+        self._answers.ask(wants, hold=True)
+        return [self.kernel(bundle) for bundle in bundles]
 
-    def canonical(self, artifact: Artifact) -> Canonical | None:
-        """The canonical form of one artifact with its text, made anew; None where it cannot be made."""
-        stage = self._stage(artifact.stage)
-        prepared, _ = self._prepare({(artifact.stage, artifact.sha256): artifact})
-        context = self._context(prepared.get((artifact.stage, artifact.sha256)))
-        made = guarded(lambda: stage.canonical(artifact, context), Canonical, self._owner(stage.id), artifact)
+    def ask(self, wants: Iterable[tuple[Bundle, Collection[str], bool]]) -> None:
+        """See to it that these stages of bundles are read, with their canonical form or without."""
+        asked: dict[Content, Want] = {}
+        for bundle, stages, canonical in wants:
+            for name in stages:
+                artifact = bundle.artifacts.get(name)
+                content = _content(artifact) if artifact is not None else None
+                if artifact is None or content is None:
+                    continue
+                known = asked.get(content)
+                if known is None or (canonical and not known.canonical):
+                    asked[content] = Want(artifact=artifact, canonical=canonical)
+        self._answers.ask(asked, hold=False)
+
+    def ask_lines(self, artifacts: Iterable[Artifact]) -> None:
+        """See to it that the user's lines of these are made, where their stages put that off."""
+        asked: dict[Content, Want] = {}
+        for artifact in artifacts:
+            content = _content(artifact)
+            if content is not None and self._bench.stage(artifact.stage).source_lines is not None:
+                asked[content[0] + LINES, content[1]] = Want(artifact=artifact, canonical=False, lines=True)
+        self._answers.ask(asked, hold=False)
+
+    def kernel(
+        self, bundle: Bundle, stages: Collection[str] | None = None, target: str | None = None
+    ) -> Kernel:
+        """The kernel of a bundle with those stages read, or all; read now where they were not asked for.
+
+        ``target`` is its target where a stage that is not read said it.
+        """
+        readings = {
+            name: self.reading(artifact) if stages is None or name in stages else self._unread_stage(artifact)
+            for name, artifact in self._assembly.ordered(bundle)
+        }
+        return self._assembly.kernel(bundle, readings, target)
+
+    def release(self) -> None:
+        """Let go of what was unpacked."""
+        self._answers.release()
+
+    @property
+    def lasting(self) -> bool:
+        """Whether another run would read the same: every file could be read, and no tool or plugin failed."""
+        return self._answers.lasting and not self._lost
+
+    def digest(self, artifact: Artifact) -> str:
+        """Digest of the canonical form of an artifact that was asked for; empty where there is none."""
+        content = _content(artifact)
+        return self._answers.digest(content) if content is not None else ""
+
+    def reading(self, artifact: Artifact) -> Reading:
+        """What the stage says of an artifact, its issues named after this file."""
+        stage = self._bench.stage(artifact.stage)
+        try:
+            sha256 = artifact.sha256
+        except OSError as error:
+            self._lost = True
+            return Reading(stage=stage, sha256=None, summary=None, issues=(_unreadable(artifact, error),))
+        said = self._answers.said(artifact)
+        formed = self._answers.digest((artifact.stage, sha256))
+        return Reading(
+            stage=stage,
+            sha256=sha256,
+            summary=said.summary,
+            canonical=said.canonical if formed else None,
+            erased=said.erased if formed else {},
+            without=said.without if formed else {},
+            issues=tuple(msgspec.structs.replace(issue, where=artifact.location) for issue in said.issues),
+        )
+
+    def canonical(self, artifact: Artifact, *beside: Artifact) -> Canonical | None:
+        """The canonical form of one artifact with its text, made anew; None where it cannot be made.
+
+        ``beside`` are artifacts of the same stage that are asked for next: a program is started once for all.
+        """
+        stage = self._bench.stage(artifact.stage)
+        context = self._bench.context(self._bench.prepared(artifact, beside))
+        owner = self._bench.owner(stage.id)
+        made = guarded(lambda: stage.canonical(artifact, context), Canonical, owner, artifact)
         return made if isinstance(made, Canonical) else None
 
     def source_lines(self, reading: Reading, artifact: Artifact) -> Mapping[int, str]:
         """Places of an artifact to the user's lines, made now where the stage puts that off; empty if it fails."""
         if reading.summary is None:
             return {}
-        make = reading.stage.source_lines
-        if make is None:
+        if reading.stage.source_lines is None:
             return reading.summary.source_lines
-        key = (artifact.stage, artifact.sha256)
-        if key not in self._lines:
-            context = self._context(None)
-            made = guarded(lambda: make(artifact, context), dict, self._owner(reading.stage.id), artifact)
-            self._lines[key] = made if isinstance(made, dict) else {}
-        return self._lines[key]
+        return self._answers.lines(artifact)
 
     def written(self, reading: Reading, artifact: Artifact) -> Mapping[int, str]:
         """Place to the artifact's own text there: its lines, or what the stage makes of it."""
@@ -118,206 +192,104 @@ class Reader:
         if make is None:
             text = artifact.read().decode("utf-8", errors="replace")
             return dict(enumerate(text.split("\n"), 1))
-        prepared, _ = self._prepare({(artifact.stage, artifact.sha256): artifact})
-        context = self._context(prepared.get((artifact.stage, artifact.sha256)))
-        made = guarded(lambda: make(artifact, context), dict, self._owner(reading.stage.id), artifact)
+        context = self._bench.context(self._bench.prepared(artifact))
+        owner = self._bench.owner(reading.stage.id)
+        made = guarded(lambda: make(artifact, context), dict, owner, artifact)
         return made if isinstance(made, dict) else {}
-
-    def _stage(self, stage_id: str) -> StageSpec:
-        return self._stages.get(stage_id) or unclaimed_stage(stage_id)
-
-    def _owner(self, stage_id: str) -> str:
-        """The plugin that registered an id, in words."""
-        info = self._registry.owners.get(stage_id)
-        return f"{info.name} ({info.origin})" if info else "irdiff"
-
-    def _context(self, prepared: object | None) -> Context:
-        return Context(
-            tools=self._tools, prepared=prepared, switched_off=self.switched_off, wanted=self._wanted
-        )
-
-    def _prepare(
-        self, distinct: Mapping[tuple[str, str], Artifact]
-    ) -> tuple[dict[tuple[str, str], object], dict[str, Issue]]:
-        """Call each stage's ``prepare`` once with all its contents; what failed, by stage."""
-        prepared: dict[tuple[str, str], object] = {}
-        problems: dict[str, Issue] = {}
-        for stage in self._registry.stages:
-            artifacts = [artifact for (stage_id, _), artifact in distinct.items() if stage_id == stage.id]
-            if stage.prepare is None or not artifacts:
-                continue
-            made = guarded(
-                lambda stage=stage, artifacts=artifacts: dict(stage.prepare(artifacts, self._tools)),  # type: ignore[misc]
-                dict,
-                self._owner(stage.id),
-                artifacts[0],
-            )
-            if isinstance(made, dict):
-                prepared |= {(stage.id, sha256): value for sha256, value in made.items()}
-            else:
-                problems[stage.id] = made
-        return prepared, problems
 
     def with_canonical(self, reading: Reading, artifact: Artifact) -> Reading:
         """The reading, its canonical form made where that was put off."""
         if reading.canonical is not None or reading.summary is None:
             return reading
-        key = (artifact.stage, artifact.sha256)
-        if key not in self._late:
-            prepared, _ = self._prepare({key: artifact})
-            self._late[key] = self._read_one(reading.stage, artifact, prepared.get(key), canonical=True)
-        late = self._late[key]
+        want = Want(artifact=artifact, canonical=True)
+        self._answers.ask({(artifact.stage, artifact.sha256): want}, hold=True)
+        late = self.reading(artifact)
         return msgspec.structs.replace(
             reading, canonical=late.canonical, erased=late.erased, without=late.without
         )
 
-    def _read_one(
-        self, stage: StageSpec, artifact: Artifact, prepared: object | None, *, canonical: bool
-    ) -> Reading:
-        context = self._context(prepared)
-        owner = self._owner(stage.id)
-        summary = guarded(lambda: stage.summarize(artifact, context), Summary, owner, artifact)
-        if not isinstance(summary, Summary):
-            return Reading(stage=stage, sha256=artifact.sha256, summary=None, issues=(summary,))
-        issues = tuple(_placed(issue, artifact) for issue in summary.issues)
-        if not canonical:
-            return Reading(stage=stage, sha256=artifact.sha256, summary=summary, issues=issues)
-        made = guarded(lambda: stage.canonical(artifact, context), Canonical, owner, artifact)
-        if not isinstance(made, Canonical):
-            return Reading(stage=stage, sha256=artifact.sha256, summary=summary, issues=(*issues, made))
-        digest = hashlib.sha256(msgspec.json.encode(made.lines)).hexdigest()
-        return Reading(
-            stage=stage,
-            sha256=artifact.sha256,
-            summary=summary,
-            canonical=digest,
-            erased=made.erased,
-            without=made.without,
-            issues=issues,
-        )
+    def _unread(self, bundles: Sequence[Bundle]) -> list[Kernel]:
+        """Kernels of which nothing was read but what says for which target they were compiled."""
+        targets: dict[int, str] = {}
+        for stage_id in self._targets:
+            without = [
+                (index, bundle)
+                for index, bundle in enumerate(bundles)
+                if bundle.target is None and index not in targets and stage_id in bundle.artifacts
+            ]
+            self.ask((bundle, (stage_id,), False) for _, bundle in without)
+            for index, bundle in without:
+                target = self.kernel(bundle, (stage_id,)).target
+                if target is not None:
+                    targets[index] = target
+                self._answers.release()
+        return [
+            self._assembly.kernel(
+                bundle,
+                {name: self._unread_stage(artifact) for name, artifact in self._assembly.ordered(bundle)},
+                targets.get(index),
+            )
+            for index, bundle in enumerate(bundles)
+        ]
 
-    def _unreadable_file(self, artifact: Artifact, error: OSError) -> Reading:
-        issue = Issue(
-            severity="error",
-            code="unreadable-file",
-            message=f"cannot be read: {error.strerror or error}",
-            where=artifact.location,
-            stage=artifact.stage,
-            hint="check that the file is there and that you may read it",
-        )
-        return Reading(stage=self._stage(artifact.stage), sha256=None, summary=None, issues=(issue,))
+    def _unread_stage(self, artifact: Artifact) -> Reading:
+        stage = self._bench.stage(artifact.stage)
+        try:
+            content = (artifact.stage, artifact.sha256)
+            if content not in self._not_read:
+                self._not_read[content] = Reading(stage=stage, sha256=content[1], summary=None, read=False)
+            return self._not_read[content]
+        except OSError as error:
+            self._lost = True
+            return Reading(stage=stage, sha256=None, summary=None, issues=(_unreadable(artifact, error),))
 
-    def _kernel(
-        self, bundle: Bundle, readings: Mapping[tuple[str, str], Reading], failed: Mapping[str, Reading]
-    ) -> Kernel:
-        mine: dict[str, Reading] = {}
-        for stage_id in sorted(
-            bundle.artifacts, key=lambda name: (self._order.get(name, len(self._order)), name)
-        ):
-            artifact = bundle.artifacts[stage_id]
-            lost = failed.get(artifact.location)
-            mine[stage_id] = lost if lost is not None else self._located(readings, artifact)
-        target = str(bundle.target) if bundle.target else self._target_of(mine)
-        missing, issues = self._missing(bundle, target)
-        derived, trouble = self._derive(mine, target)
-        return Kernel(
-            bundle=bundle,
-            target=target,
-            readings=mine,
-            missing=missing,
-            derived=derived,
-            issues=(*_untold(bundle, mine), *issues, *trouble, *disagreements(mine, self._registry.facts)),
-        )
 
-    def _located(self, readings: Mapping[tuple[str, str], Reading], artifact: Artifact) -> Reading:
-        """The reading of this content, its issues named after this file."""
-        reading = readings[artifact.stage, artifact.sha256]
-        if not reading.issues:
-            return reading
-        issues = tuple(msgspec.structs.replace(issue, where=artifact.location) for issue in reading.issues)
-        return msgspec.structs.replace(reading, issues=issues)
+def bundle_size(bundle: Bundle) -> int:
+    """Bytes of all its artifacts."""
+    size = 0
+    for artifact in bundle.artifacts.values():
+        try:
+            size += artifact.size
+        except OSError:
+            continue
+    return size
 
-    def _target_of(self, readings: Mapping[str, Reading]) -> str | None:
-        """The target as a stage's fact of role ``target`` says it."""
-        for reading in readings.values():
-            for fact in reading.summary.facts if reading.summary else ():
-                spec = self._registry.facts.get(fact.id)
-                if spec is not None and spec.role == "target" and isinstance(fact.value, str):
-                    return fact.value
+
+def portions(things: Sequence[T], size: Callable[[T], int], limit: int = PORTION) -> Iterator[list[T]]:
+    """The things in order, in lists of at most so many bytes together, and at least one thing."""
+    portion: list[T] = []
+    total = 0
+    for thing in things:
+        here = size(thing)
+        if portion and total + here > limit:
+            yield portion
+            portion, total = [], 0
+        portion.append(thing)
+        total += here
+    if portion:
+        yield portion
+
+
+def _unreadable(artifact: Artifact, error: OSError) -> Issue:
+    return Issue(
+        severity="error",
+        code="unreadable-file",
+        message=f"cannot be read: {error.strerror or error}",
+        where=artifact.location,
+        stage=artifact.stage,
+        hint="check that the file is there and that you may read it",
+    )
+
+
+def _content(artifact: Artifact) -> Content | None:
+    """Stage and SHA-256; None for what cannot be read, which its reading says."""
+    try:
+        return artifact.stage, artifact.sha256
+    except OSError:
         return None
 
-    def _missing(self, bundle: Bundle, target: str | None) -> tuple[tuple[str, ...], tuple[Issue, ...]]:
-        entry = EntryInfo(
-            layout=bundle.layout,
-            backend=target.partition(":")[0] if target else None,
-            release=_major_minor(bundle.release),
-            suffixes=frozenset(artifact.suffix for artifact in bundle.artifacts.values()),
-        )
-        missing: list[str] = []
-        issues: list[Issue] = []
-        told = {issue.stage for issue in bundle.issues if issue.severity == "error"}
-        earlier = self._registry.stage_after(bundle.begins) if bundle.begins is not None else ()
-        for stage in self._registry.stages:
-            if stage.id in bundle.artifacts or stage.id in earlier:
-                continue
-            expected = guarded(lambda stage=stage: stage.expected(entry), bool, self._owner(stage.id), None)  # type: ignore[misc]
-            if isinstance(expected, Issue):
-                issues.append(expected)
-            elif expected:
-                missing.append(stage.id)
-                if stage.id in told:
-                    continue
-                issues.append(
-                    Issue(
-                        severity="error",
-                        code="missing-stage",
-                        message=f"no {stage.suffixes[0]} file, which an entry written like this one has",
-                        where=bundle.path,
-                        stage=stage.id,
-                        hint="compile it again, or compare the entry it was copied from",
-                    )
-                )
-        return tuple(missing), tuple(issues)
 
-    def _derive(
-        self, readings: Mapping[str, Reading], target: str | None
-    ) -> tuple[tuple[Fact, ...], list[Issue]]:
-        view = KernelFactView(readings, target)
-        facts: list[Fact] = []
-        issues: list[Issue] = []
-        for spec in self._registry.derived:
-            made = guarded(lambda spec=spec: tuple(spec.derive(view)), tuple, self._owner(spec.id), None)  # type: ignore[misc]
-            if isinstance(made, Issue):
-                issues.append(made)
-            else:
-                facts.extend(made)
-        return tuple(facts), issues
-
-
-def _placed(issue: Issue, artifact: Artifact) -> Issue:
-    return msgspec.structs.replace(issue, where=issue.where or artifact.location, stage=artifact.stage)
-
-
-def _untold(bundle: Bundle, readings: Mapping[str, Reading]) -> list[Issue]:
-    """What was wrong with the files, but for those of which a stage says it again."""
-    told = {
-        issue.where for reading in readings.values() for issue in reading.issues if issue.severity == "error"
-    }
-    return [issue for issue in bundle.issues if issue.where not in told]
-
-
-def _contents(bundles: Sequence[Bundle]) -> frozenset[tuple[str, str]]:
-    """(stage, sha256) of everything readable."""
-    found = set()
-    for bundle in bundles:
-        for artifact in bundle.artifacts.values():
-            with suppress(OSError):  # what cannot be read is reported by ``read``
-                found.add((artifact.stage, artifact.sha256))
-    return frozenset(found)
-
-
-def _major_minor(release: str | None) -> tuple[int, int] | None:
-    parts = (release or "").split(".")
-    if len(parts) < 2 or not parts[0].isdigit() or not parts[1].isdigit():
-        return None
-    return int(parts[0]), int(parts[1])
+def _contents(bundles: Sequence[Bundle]) -> frozenset[Content]:
+    """Everything readable."""
+    found = (_content(artifact) for bundle in bundles for artifact in bundle.artifacts.values())
+    return frozenset(content for content in found if content is not None)

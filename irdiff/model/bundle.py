@@ -57,6 +57,11 @@ class Artifact:
         assert self._sha256 is not None
         return self._sha256
 
+    def recall(self, sha256: str) -> None:
+        """Take over the digest of a file that was read a moment ago; the reader of the content checks it."""
+        if self._sha256 is None:
+            self._sha256 = sha256
+
     @property
     def size(self) -> int:
         """Bytes."""

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from irdiff.present.gate import ExplainView, GateView, RuleLine
+from irdiff.present.plain import PIPED_WIDTH, piped_width
 from irdiff.present.view import Block, View
 from irdiff.present.wording import printable
 
@@ -34,8 +35,6 @@ TONES = {"good": "bold green", "bad": "bold red", "neutral": "bold yellow", "uns
 EFFECTS = {"worse": "red", "better": "green", "unexplained": "yellow", "differs": "yellow"}
 MARKS = {"error": ("✗", "red"), "warning": ("!", "yellow"), "note": ("·", "")}
 HUNKS = {"": "", "title": "bold", "header": "cyan", "removed": "red", "added": "green", "dim": "dim"}
-PIPED_WIDTH = 120
-"""Columns where the output is not a terminal and COLUMNS is not set."""
 
 
 def console_for(stream: TextIO, *, width: int | None = None) -> Console:
@@ -43,8 +42,7 @@ def console_for(stream: TextIO, *, width: int | None = None) -> Console:
     if stream.isatty():
         return _Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
     plain = cast("TextIO", _Trimmed(stream))
-    named = os.environ.get("COLUMNS", "")
-    columns = int(named) if named.isdecimal() and 20 <= int(named) <= 1000 else PIPED_WIDTH
+    columns = piped_width(os.environ)
     return _Console(
         file=plain, width=width or columns, highlight=False, markup=False, emoji=False, color_system=None
     )

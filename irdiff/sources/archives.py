@@ -11,6 +11,7 @@ import struct
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Callable
 from typing import IO, Protocol
 
 import msgspec
@@ -48,11 +49,12 @@ class Unpacked(msgspec.Struct, frozen=True, kw_only=True):
     issues: tuple[Issue, ...]
 
 
-def read_archive(path: str, described: str) -> Unpacked:
+def read_archive(path: str, described: str, opened: Callable[[], IO[bytes]] | None = None) -> Unpacked:
     """The folders of an archive, sorted; ``described`` is its name for people, a folder is ``described!a/b``.
 
     Links, devices and paths that leave the archive are not followed, and said. Only files whose names may belong to
-    a kernel are kept. Raises InputError where it is not an archive at all, OSError where it cannot be opened.
+    a kernel are kept. ``opened`` opens one that is not on disk, and ``path`` is then only its name. Raises InputError
+    where it is not an archive at all, OSError where it cannot be opened.
     """
     if path.lower().endswith(UNSUPPORTED_SUFFIXES):
         raise InputError(
@@ -62,7 +64,7 @@ def read_archive(path: str, described: str) -> Unpacked:
         )
     members = _Members(described)
     reader = _zip_members if path.lower().endswith(".zip") else _tar_members
-    with open(path, "rb") as file:  # noqa: PTH123
+    with opened() if opened is not None else open(path, "rb") as file:  # noqa: PTH123
         try:
             reader(file, members)
         except _DAMAGE as error:

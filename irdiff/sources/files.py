@@ -108,6 +108,21 @@ def in_memory(name: str, location: str, data: bytes, modified: float = 0.0) -> F
     )
 
 
+def elsewhere(
+    name: str, location: str, read: Callable[[], bytes], size: int, modified: float = 0.0
+) -> FoundFile:
+    """A file behind a URL, of which nothing was read yet; ``read`` raises OSError where that cannot be done."""
+    return FoundFile(
+        name=name,
+        kind=classify(name),
+        location=location,
+        read=read,
+        size=size,
+        modified=modified,
+        issue=_empty(location, size),
+    )
+
+
 def lost(name: str, location: str, code: str, message: str, hint: str | None = None) -> FoundFile:
     """A file that is there by its name and whose content cannot be had."""
     issue = Issue(severity="error", code=code, message=message, where=location, hint=hint)

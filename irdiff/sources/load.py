@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -13,16 +13,15 @@ from irdiff.errors import InputError, IrdiffError
 from irdiff.model.bundle import Bundle
 from irdiff.model.issues import Issue
 from irdiff.model.specs import SourceSpec, StageLookup
-from irdiff.sources.defaults import default_locations
 from irdiff.sources.entries import Found, bundle_of_file, bundles_of
 from irdiff.sources.failures import failures_of
 from irdiff.sources.files import Folder, FoundFile, on_disk
 from irdiff.sources.layouts import is_override
-from irdiff.sources.logs import read_log
 from irdiff.sources.names import JSON_SUFFIX, classify, is_archive, shown
 from irdiff.sources.reproducers import reproducers_of
 from irdiff.sources.select import nearest_hint, select, split_selector
 from irdiff.sources.tree import scan
+from irdiff.sources.urls import is_url, without_user
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,16 +41,31 @@ def load(
     environment: Mapping[str, str],
     sources: Sequence[SourceSpec] = (),
 ) -> Loaded:
-    """Load a cache or dump tree, one entry, a file, an archive or a log; ``DIR::KERNEL`` picks from it.
+    """Load a cache or dump tree, one entry, a file, an archive, a log or a URL; ``DIR::KERNEL`` picks from it.
 
     ``sources`` of plugins are asked first; one that fails is named in an issue and passed over. Raises InputError
     where the path is not there or holds no kernel. One damaged entry never stops the others.
     """
     path, wanted = split_selector(path_or_selector)
-    asked = _ask_plugins(path, context, sources)
-    found = asked if asked.bundles else _with_issues(_built_in(path, context, environment), asked.issues)
+    if is_url(path) and not os.path.lexists(path):
+        found = _remote(path, context, environment)
+        path, path_or_selector = without_user(path), without_user(path_or_selector)
+    else:
+        asked = _ask_plugins(path, context, sources)
+        found = asked if asked.bundles else _with_issues(_built_in(path, context, environment), asked.issues)
     bundles = select(found.bundles, wanted, shown(path)) if wanted is not None else found.bundles
     return Loaded(bundles=_sorted(bundles), issues=found.issues, described=shown(path_or_selector))
+
+
+def _remote(url: str, context: StageLookup, environment: Mapping[str, str]) -> Found:
+    """What lies behind a URL; plugins' sources are given paths, so they are not asked."""
+    from irdiff.sources.remote import read_url  # imports fsspec
+
+    found = read_url(url)
+    described = shown(without_user(url))
+    if found.file is None:
+        return _folders(found.folders, found.issues, described, context, environment)
+    return _one_file(found.file, lambda stem: found.beside, described, context)
 
 
 def load_defaults(context: StageLookup, environment: Mapping[str, str], wanted: str | None = None) -> Loaded:
@@ -59,6 +73,8 @@ def load_defaults(context: StageLookup, environment: Mapping[str, str], wanted: 
 
     Raises InputError where there is none, or none holds a kernel.
     """
+    from irdiff.sources.defaults import default_locations
+
     locations = default_locations(environment)
     bundles: dict[tuple[str, str], Bundle] = {}
     issues: list[Issue] = []
@@ -184,7 +200,7 @@ def _folders(
         parts.append(Found(bundles=failures_of(folder, context)))
     logs = [file for folder in folders for file in folder.files if file.kind.role == "log"]
     if not _any(parts):
-        parts += [read_log(file, context) for file in logs]
+        parts += [_log(file, context) for file in logs]
         again = [] if _any(parts) else [bundles_of(folder, context, any_json=True) for folder in folders]
         parts = again if _any(again) else parts
     else:
@@ -194,6 +210,12 @@ def _folders(
     if not bundles:
         raise InputError("holds no compiled kernel", where=shown(path), hint=_empty_hint(issues))
     return Found(bundles=bundles, issues=issues)
+
+
+def _log(file: FoundFile, context: StageLookup) -> Found:
+    from irdiff.sources.logs import read_log  # imports what unpacks them
+
+    return read_log(file, context)
 
 
 def _any(parts: Sequence[Found]) -> bool:
@@ -221,15 +243,22 @@ def _file(path: str, status: os.stat_result, context: StageLookup) -> Found:
     """One file that the user names."""
     folder, name = os.path.split(path)
     file = on_disk(path, classify(shown(name)), status)
+    return _one_file(file, lambda stem: _json_beside(folder, stem), path, context)
+
+
+def _one_file(
+    file: FoundFile, beside: Callable[[str], FoundFile | None], path: str, context: StageLookup
+) -> Found:
+    """One file, on disk or elsewhere; ``beside`` finds the JSON of its stem."""
     kind = file.kind
     if file.read is None:
         raise InputError(file.issue.message if file.issue else "cannot be read", where=shown(path))
     if kind.role == "log":
-        found = read_log(file, context)
+        found = _log(file, context)
     elif kind.role == "reproducer":
         found = reproducers_of(Folder(path=shown(path), name="", files=(file,)), context)
     elif kind.role == "stage":
-        return Found(bundles=(bundle_of_file(file, _json_beside(folder, kind.stem), context),))
+        return Found(bundles=(bundle_of_file(file, beside(kind.stem), context),))
     else:
         raise InputError(
             "is no stage of a compiled kernel",

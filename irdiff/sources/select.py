@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
@@ -10,6 +9,7 @@ from pathlib import PurePath
 
 from irdiff.errors import InputError
 from irdiff.model.bundle import Bundle
+from irdiff.sources.urls import is_url, split_url
 
 SEPARATOR = "::"
 MIN_HASH = 4
@@ -19,9 +19,11 @@ _MAX_HINTS = 5
 
 
 def split_selector(text: str) -> tuple[str, str | None]:
-    """Path and selector. A path that exists with ``::`` in its name is a path. Raises InputError."""
+    """Path (or URL) and selector. A path that exists with ``::`` in its name is a path. Raises InputError."""
     if SEPARATOR not in text or os.path.lexists(text):
         return text, None
+    if is_url(text):
+        return split_url(text)
     path, _, wanted = text.rpartition(SEPARATOR)
     if not path or not wanted:
         raise InputError(
@@ -51,6 +53,8 @@ def select(bundles: Sequence[Bundle], wanted: str, where: str) -> tuple[Bundle, 
 
 def nearest_hint(wanted: str, names: Iterable[str]) -> str:
     """Which names come nearest; where none is near, some of those that are there."""
+    import difflib  # only where something was mistyped
+
     known = sorted(set(names))
     # Kernels' names share long beginnings (triton_poi_fused_...): plain names are few and short, difflib does.
     near = difflib.get_close_matches(wanted[:200], known, n=_MAX_HINTS, cutoff=0.5)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
 import signal
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from irdiff.errors import ToolError
 from irdiff.model.specs import ToolResult
+
+if TYPE_CHECKING:
+    import subprocess
 
 OUTPUT_LIMIT = 512 * 1024 * 1024
 """Bytes of output (stdout and stderr together) after which a program is stopped."""
@@ -32,6 +33,8 @@ def run_limited(
     Raises ToolError when it cannot be started, runs longer than ``timeout`` seconds or writes more than
     ``output_limit`` bytes. In each of these cases its process group is killed.
     """
+    import subprocess  # a run that needs no program imports nothing for it
+
     name = arguments[0]
     try:
         process = subprocess.Popen(  # noqa: S603  # an argument list, never a shell
@@ -71,6 +74,8 @@ def _too_long(name: str, timeout: float) -> ToolError:
 def _collect(
     stdout: IO[bytes], stderr: IO[bytes], deadline: float, limit: int, name: str
 ) -> tuple[bytes, bytes]:
+    import selectors
+
     parts: dict[int, list[bytes]] = {stdout.fileno(): [], stderr.fileno(): []}
     size = 0
     with selectors.DefaultSelector() as selector:
@@ -97,6 +102,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
     A process that was waited for is left alone: its number, and so its group's, may be another's by now.
     """
+    import subprocess
+
     if process.returncode is not None:
         return
     with contextlib.suppress(ProcessLookupError, PermissionError):

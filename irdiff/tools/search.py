@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
 import os
+import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
 import msgspec
 
+from irdiff.installed import Installed, folders, is_plain
 from irdiff.model.specs import ToolSpec
 
 
@@ -60,6 +61,11 @@ def _candidates(
 
 def _packaged(distribution: str, name: str, python_path: Sequence[str] | None) -> Iterator[str]:
     """Files of that name which an installed distribution says it holds."""
+    if python_path is None and is_plain(sys.path):
+        yield from _recorded(distribution, name)
+        return
+    import importlib.metadata
+
     if python_path is None:
         context = importlib.metadata.DistributionFinder.Context(name=distribution)
     else:
@@ -70,8 +76,28 @@ def _packaged(distribution: str, name: str, python_path: Sequence[str] | None) -
                 yield str(Path(str(installed.locate_file(file))).absolute())
 
 
+def _recorded(distribution: str, name: str) -> Iterator[str]:
+    """The same by the distribution's RECORD (PyPA, "Recording installed projects"): paths below where it lies."""
+    import csv
+
+    wanted = re.sub(r"[-_.]+", "-", distribution).lower()
+    for folder in folders(sys.path):
+        base = Path(folder)
+        if re.sub(r"[-_.]+", "-", base.stem.partition("-")[0]).lower() != wanted:
+            continue
+        try:
+            record = Installed(folder).read_text("RECORD") or ""
+        except (OSError, UnicodeDecodeError):
+            continue
+        for row in csv.reader(record.splitlines()):
+            if row and row[0].rpartition("/")[2] == name:
+                yield str((base.parent / row[0]).absolute())
+
+
 def _module_folders(module: str, python_path: Sequence[str] | None) -> Iterator[str]:
     """The folders of a package, found without importing it; a name with a dot would import its parent."""
+    import importlib.util
+
     spec: ModuleSpec | None
     try:
         if python_path is None:

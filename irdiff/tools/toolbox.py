@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from irdiff.errors import ToolError
@@ -56,6 +55,16 @@ class LocalToolbox:
                 tuple(self._probe(spec, copy) for copy in places) if spec is not None else ()
             )
         return self._found[tool_id]
+
+    def identity(self, tool_id: str) -> str:
+        """Which copies would be tried, without asking them: another answer means that results may be others."""
+        spec = self._specs.get(tool_id)
+        found = []
+        for copy in copies(spec, self._environment, self._python_path) if spec is not None else ():
+            with suppress(OSError):
+                status = os.stat(copy.path)  # noqa: PTH116
+                found.append(f"{copy.path} {status.st_size} {status.st_mtime_ns}")
+        return f"{tool_id}: {'; '.join(found)}"
 
     def run(self, tool: Tool, arguments: Sequence[str], *, timeout: float) -> ToolResult:
         """Run one. Raises ToolError when it cannot be started or runs longer than ``timeout`` seconds."""
@@ -125,6 +134,9 @@ class LocalToolbox:
 
     def _copy(self, path: str) -> str:
         """Each copy has a folder of its own, which only this user can enter."""
+        import shutil
+        import tempfile
+
         if self._remove is None:
             root = tempfile.mkdtemp(prefix="irdiff-tools-")
             self._remove = weakref.finalize(self, shutil.rmtree, root, ignore_errors=True)

@@ -68,7 +68,6 @@ def _ptx_of(path: Path) -> dict[str, Value]:
 def _allowed(path: Path) -> dict[str, set[int]]:
     """Bytes per thread that the layouts give loads, stores and copies; scalars with the size of their element."""
     program = resolved(path)
-    known = layouts.Layouts()
     found: dict[str, set[int]] = defaultdict(set)
     for operation in program.module.operations:
         for use, text in uses.of(program, operation):
@@ -79,7 +78,7 @@ def _allowed(path: Path) -> dict[str, set[int]]:
                 assert bits is not None, text
                 found[use].add(access.bytes_each(bits))
                 continue
-            layout, element = known.of(text), types.shaped(text)
+            layout, element = layouts.linear(text), types.shaped(text)
             assert layout is not None, text
             assert element is not None, text
             bits = types.element_bits(types.pointee(element.element) or element.element)

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _HEAD = re.compile(r"(?:^|[\s)\]}>])asm(?: [a-z]+)* \Z")
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
 _OPCODE = re.compile(r"(?:@!?[$%\w]+\s+)?([A-Za-z_][\w.:]*)(?:\s+(.*))?\Z", re.DOTALL)
+USUAL = 1024
+"""Characters of a template that is worth remembering: Triton writes the same ones again and again."""
 _OPERAND = re.compile(r"\[[^\]]*\]|\{[^}]*\}|[^\s,\[\]{}]+")
 
 
-def asm_text(operands: str) -> str | None:
-    """The template of an ``asm`` call with its escapes decoded, or None where the call is no inline assembly."""
+def key_of_call(operands: str) -> str | None:
+    """``asm_key`` of an ``asm`` call, or None where the call is no inline assembly."""
     before, quote, after = operands.partition('"')
     if not quote or _HEAD.search(before) is None:
         return None
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), after.partition('"')[0])
+    template = after.partition('"')[0]
+    return _remembered(template) if len(template) <= USUAL else _key(template)
+
+
+def _key(template: str) -> str:
+    return asm_key(_ESCAPE.sub(lambda found: chr(int(found[1], 16)), template))
+
+
+_remembered = lru_cache(maxsize=1024)(_key)
 
 
 def asm_key(text: str) -> str:

@@ -7,6 +7,8 @@ nothing of what runs, or folds two spellings of one thing (:mod:`irdiff_llir.spe
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from operator import itemgetter
 
 from irdiff.api import Artifact, Canonical, Context
 from irdiff_llir.erased import Erased
@@ -14,12 +16,13 @@ from irdiff_llir.facts import module_of
 from irdiff_llir.metadata import Metadata, split_attachments
 from irdiff_llir.names import TOKEN, FunctionNames
 from irdiff_llir.reader import Item, Module
-from irdiff_llir.spelling import fold
+from irdiff_llir.spelling import can_fold, fold
 
 _GROUP = re.compile(r"attributes (#\d+) = \{(.*)\}\s*\Z")
 _ATTRIBUTE = re.compile(r'"[^"]*"(?:="[^"]*")?|\w+\([^()]*\)|\S+')
 _DECLARED_DEBUG = re.compile(r" !dbg (!\d+)(?= )")
 _DEBUG_CALL = re.compile(r"(?:tail )?call void @llvm\.dbg\.")
+_MARKS = frozenset({"{", "}", ":", "#", "?"})
 _LAST = 1 << 60  # metadata nodes are listed after everything else, as LLVM does
 
 
@@ -49,6 +52,12 @@ class _Writer:
             if kind == "attributes" and (match := _GROUP.match(text)) is not None
         }
         self.names = FunctionNames((), 0, frozenset())
+        self.local: dict[str, str] = {}
+        """What the names of this function are called."""
+        self.shared: dict[str, str] = {}
+        text = "\n".join(module.lines)
+        self.folds = self.on("dialect-spelling") and can_fold(text)
+        self.has_debug_calls = "@llvm.dbg." in text
 
     def put(self, line: int, text: str, *, last: bool = False) -> None:
         """Add a line; ``last`` lines follow all others in the order in which they are added."""
@@ -59,15 +68,21 @@ class _Writer:
         types = frozenset(text.split(" ", 1)[0] for _, kind, text in self.module.top if kind == "%")
         for line, kind, text in self.module.top:
             self._top(line, kind, text)
-        for index, item in enumerate(self.module.items):
-            if item[2] == "{":
+        items = self.module.items
+        done = 0
+        for index in [index for index, item in enumerate(items) if item[2] in _MARKS]:
+            self._instructions(items[done:index])
+            if items[index][2] == "{":
                 self._names_done()
-                self.names = FunctionNames(self.module.items, index, types)
-            self._item(item)
+                self.names = FunctionNames(items, index, types)
+                self.local = {}
+            self._mark(items[index])
+            done = index + 1
+        self._instructions(items[done:])
         self._names_done()
         self._comments()
         self._named_metadata()
-        self.written.sort(key=lambda entry: entry[0])
+        self.written.sort(key=itemgetter(0))
 
     def _names_done(self) -> None:
         if self.on("value-names"):
@@ -101,7 +116,8 @@ class _Writer:
         text, attached = split_attachments(text)
         return self._with_attachments(self._text(text, local=local), attached)
 
-    def _item(self, item: Item) -> None:
+    def _mark(self, item: Item) -> None:
+        """An item that is no instruction."""
         line, _, opcode, operands = item
         if opcode == "{":
             self.put(line, self._global(operands, local=True))
@@ -113,21 +129,41 @@ class _Writer:
             )
         elif opcode == "#":
             self._drop_debug(line, operands)
-        elif opcode == "?":
-            self.put(line, operands)
         else:
-            self._instruction(line, item)
+            self.put(line, operands)
 
-    def _instruction(self, line: int, item: Item) -> None:
-        _, _, opcode, operands = item
-        text = self.module.lines[line - 1].strip()
-        if opcode == "switch" and text.endswith("["):
-            text = f"switch {' '.join(operands.split())}"
-        text, attached = split_attachments(text)
-        if _DEBUG_CALL.match(text):
-            self._drop_debug(line, text)
-            return
-        self.put(line, self._with_attachments(self._text(text, local=True), attached))
+    def _instructions(self, items: Sequence[Item]) -> None:
+        """Instructions that follow one another; names are replaced in all of them at once.
+
+        At one with attachments that name metadata they are not put off: nodes are numbered in the order of the text.
+        """
+        drops_lines = self.on("source-lines")
+        lines: list[int] = []
+        texts: list[str] = []
+        for line, _, opcode, operands in items:
+            text = self.module.lines[line - 1].strip()
+            if opcode == "switch" and text.endswith("["):
+                text = f"switch {' '.join(operands.split())}"
+            attached: list[tuple[str, str]] = []
+            before, mark, node = text.rpartition(", !dbg !")
+            only_debug = mark and drops_lines and node.isdecimal() and ", !" not in before
+            if only_debug:
+                text = before
+            elif ", !" in text:
+                text, attached = split_attachments(text)
+            if self.has_debug_calls and _DEBUG_CALL.match(text):
+                self._drop_debug(line, text)
+                continue
+            lines.append(line)
+            texts.append(text)
+            if only_debug:
+                self.erased.add("source-lines", f"!{node}")
+            elif attached:
+                *before_it, last = self._texts(texts)
+                self.written += [(place, place, each) for place, each in zip(lines, before_it, strict=False)]
+                self.put(line, self._with_attachments(last, attached))
+                lines, texts = [], []
+        self.written += [(place, place, each) for place, each in zip(lines, self._texts(texts), strict=True)]
 
     def _drop_debug(self, line: int, text: str) -> None:
         if self.on("source-lines"):
@@ -145,32 +181,52 @@ class _Writer:
                 text += f", !{name} {self.metadata.rename(node)}"
         return text
 
-    def _text(self, text: str, *, local: bool) -> str:
-        if self.on("dialect-spelling"):
-            folded = fold(text)
-            if folded != text:
-                self.erased.add("dialect-spelling", text)
-                text = folded
-        return TOKEN.sub(self._local if local else self._shared, text)
+    def _texts(self, texts: list[str]) -> list[str]:
+        """Lines of a function with their names replaced."""
+        return self._text("\n".join(texts), local=True).split("\n") if texts else []
 
-    def _local(self, found: re.Match[str]) -> str:
-        token = found.group()
-        if token[0] == "%":
+    def _text(self, text: str, *, local: bool) -> str:
+        """A text of one or more lines with its names replaced."""
+        if self.folds:
+            text = "\n".join([self._folded(line) for line in text.split("\n")])
+        parts = TOKEN.split(text)
+        tokens = parts[1::2]
+        if not tokens:
+            return text
+        known = self.local if local else self.shared
+        for token in dict.fromkeys(tokens):
+            if token not in known:
+                known[token] = self._renamed(token, local=local)
+        if self.on("attribute-groups"):
+            groups = [token for token in tokens if token[0] == "#"]
+            if groups:
+                self.erased.add("attribute-groups", *groups)
+        parts[1::2] = [known[token] for token in tokens]
+        return "".join(parts)
+
+    def _folded(self, text: str) -> str:
+        folded = fold(text)
+        if folded != text:
+            self.erased.add("dialect-spelling", text)
+        return folded
+
+    def _renamed(self, token: str, *, local: bool) -> str:
+        if token[0] == "%" and local:
             kind, new = self.names.resolve(token)
             return new if kind and self.on(kind) else token
-        return self._shared(found)
-
-    def _shared(self, found: re.Match[str]) -> str:
-        token = found.group()
         if token[0] == "#" and self.on("attribute-groups"):
-            self.erased.add("attribute-groups", token)
             return self.groups.get(token, token)
         if token[0] == "!" and self.on("metadata-numbers"):
             return self.metadata.rename(token)
         return token
 
     def _comments(self) -> None:
-        for number, line in enumerate(self.module.lines, 1):
+        lines = [
+            (number, line)
+            for number, line in enumerate(self.module.lines, 1)
+            if not line or " ;" in line or line.lstrip()[:1] in ("", ";")
+        ]
+        for number, line in lines:
             text = line.strip()
             if not text:
                 self._blank(number)

@@ -9,17 +9,17 @@ class Erased:
     """Collects dropped text by normalisation."""
 
     def __init__(self) -> None:
-        self._hashes: dict[str, hashlib._Hash] = {}
+        self._texts: dict[str, list[str]] = {}
 
     def add(self, name: str, *texts: str) -> None:
         """Text that the normalisation ``name`` took away."""
-        found = self._hashes.get(name)
-        if found is None:
-            found = self._hashes[name] = hashlib.sha256()
-        for text in texts:
-            found.update(text.encode("utf-8", "backslashreplace"))
-            found.update(b"\0")
+        self._texts.setdefault(name, []).extend(texts)
 
     def digests(self) -> dict[str, str]:
         """Normalisation to digest, in the order of the names."""
-        return {name: self._hashes[name].hexdigest()[:16] for name in sorted(self._hashes)}
+        return {name: _digest(self._texts[name]) for name in sorted(self._texts)}
+
+
+def _digest(texts: list[str]) -> str:
+    joined = "\0".join([*texts, ""])
+    return hashlib.sha256(joined.encode("utf-8", "backslashreplace")).hexdigest()[:16]

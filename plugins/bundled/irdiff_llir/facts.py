@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 
 from irdiff.api import Artifact, Context, Coverage, Fact, Issue, Scope, Summary
 from irdiff_llir import opcodes
-from irdiff_llir.assembly import asm_key, asm_text
+from irdiff_llir.assembly import key_of_call
 from irdiff_llir.control import blocks_and_loops
 from irdiff_llir.kernel import kernel_fact
 from irdiff_llir.reader import Item, Module, read
 from irdiff_llir.source_lines import source_lines
 from irdiff_llir.specs import TALLIES
-from irdiff_llir.syntax import type_bytes
+from irdiff_llir.syntax import are_balanced, type_bytes
 from irdiff_llir.trips import TripCounts
 
 MOST_UNKNOWN = 50
@@ -35,9 +36,13 @@ _PREDICATE = re.compile(
 )
 _NUMBER = r"0x[KLMHR]?[0-9A-F]{1,32}|f0x[0-9A-F]{1,32}|\d{1,20}(?:\.\d{1,20}(?:e[+-]\d{1,4})?)?"
 _LITERAL = re.compile(
-    rf"(?<=[ (<])(?<!align )(?<!align\()(?<!addrspace\()-?(?:{_NUMBER})(?=[,) >\]]|$)(?! x )"
+    r"[ (<\n](?:(?<=\n)|(?=[-\df])(?<!align.)(?<!addrspace\()"
+    rf"(-?(?:{_NUMBER}))(?=[,) >\]]|$)(?! x ))",
+    re.MULTILINE,
 )
-"""A number that stands alone behind a type: no name, type, alignment, address space, count of elements or metadata."""
+"""The end of a line, or (group) a number that stands alone behind a type: no name, type, alignment, address space,
+count of elements or metadata."""
+_MARKS = frozenset({":", "}", "#", "{"})
 LONGEST_OPERANDS = 20_000
 """Operands longer than any instruction has are not searched for literals."""
 
@@ -82,38 +87,67 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
 
 def _tallies(items: Iterable[Item]) -> dict[str, Tally]:
     """For each tally of the stage, the lines of each key."""
-    groups: dict[str, list[Item]] = {}
+    groups: dict[str, list[Item]] = defaultdict(list)
     for item in items:
-        group = groups.get(item[2])
-        if group is None:
-            groups[item[2]] = [item]
-        else:
-            group.append(item)
+        groups[item[2]].append(item)
     tallies: dict[str, Tally] = {fact: {} for fact in TALLIES}
     for line, _, _, name in groups.get(":", ()):
         inlined = _INLINED.match(name)
         if inlined is not None:
             tallies["llir.libdevice"].setdefault(f"{inlined[1]} inlined", []).append(line)
-    for opcode, group in groups.items():
-        if opcode[0].isalpha() and len(opcode) <= LONGEST_OPCODE:
-            tallies["llir.opcodes"][opcode] = [item[0] for item in group]
-            _count_group(opcode, group, tallies)
+    counted = {
+        opcode: group
+        for opcode, group in groups.items()
+        if opcode[0].isalpha() and len(opcode) <= LONGEST_OPCODE
+    }
+    for opcode, group in counted.items():
+        tallies["llir.opcodes"][opcode] = [item[0] for item in group]
+        _count_group(opcode, group, tallies)
+    _literals(counted.values(), tallies["llir.constants"])
     return tallies
 
 
-def _literals(opcode: str, group: list[Item], tallies: dict[str, Tally]) -> None:
-    """Literal operands, and the predicates of comparisons."""
+def _comparisons(opcode: str, group: list[Item], comparisons: Tally) -> None:
+    """The predicates of comparisons."""
     for line, _, _, operands in group:
-        if opcode in ("icmp", "fcmp") and (found := _PREDICATE.search(operands)) is not None:
-            tallies["llir.comparisons"].setdefault(f"{opcode} {found[0]}", []).append(line)
-        if len(operands) <= LONGEST_OPERANDS and " asm " not in operands:
-            for literal in _LITERAL.findall(operands):
-                tallies["llir.constants"].setdefault(literal, []).append(line)
+        found = _PREDICATE.search(operands)
+        if found is not None:
+            comparisons.setdefault(f"{opcode} {found[0]}", []).append(line)
+
+
+def _behind_type(operands: str, heads: dict[str, bool]) -> str:
+    """Operands without the type of a structure in front, which can be long, where it holds no literal itself.
+
+    ``heads`` remembers which do not.
+    """
+    end = operands.find("} ") + 1
+    head = operands[:end]
+    if head not in heads:
+        heads[head] = not any(_LITERAL.findall(head))
+    return operands[end:] if heads[head] else operands
+
+
+def _literals(groups: Iterable[list[Item]], constants: Tally) -> None:
+    """Literal operands, by one search of all operands."""
+    heads: dict[str, bool] = {}
+    searched = [
+        (line, _behind_type(operands, heads) if operands[:1] == "{" else operands)
+        for group in groups
+        for line, _, _, operands in group
+        if len(operands) <= LONGEST_OPERANDS and " asm " not in operands
+    ]
+    index = 0
+    for literal in _LITERAL.findall("\n".join([operands for _, operands in searched])):
+        if literal:
+            constants.setdefault(literal, []).append(searched[index][0])
+        else:
+            index += 1
 
 
 def _count_group(opcode: str, group: list[Item], tallies: dict[str, Tally]) -> None:
     """What the operands of all instructions with one opcode say."""
-    _literals(opcode, group, tallies)
+    if opcode in ("icmp", "fcmp"):
+        _comparisons(opcode, group, tallies["llir.comparisons"])
     if opcode in opcodes.FLOATING:
         for line, _, _, operands in group:
             if flags := opcodes.fast_flags(operands):
@@ -129,9 +163,9 @@ def _count_group(opcode: str, group: list[Item], tallies: dict[str, Tally]) -> N
 
 
 def _call(line: int, operands: str, tallies: dict[str, Tally]) -> None:
-    text = asm_text(operands)
-    if text is not None:
-        tallies["llir.inline_asm"].setdefault(asm_key(text), []).append(line)
+    key = key_of_call(operands)
+    if key is not None:
+        tallies["llir.inline_asm"].setdefault(key, []).append(line)
         return
     found = _CALLEE.search(operands)
     if found is None:
@@ -176,13 +210,14 @@ def _shared_offsets(items: Iterable[Item]) -> Fact:
 
 def _coverage(module: Module) -> Coverage:
     """Instructions and definitions understood; metadata is left out (it is not executed)."""
-    total = 0
     unknown: list[tuple[int, str]] = []
-    for line, _, opcode, operands in module.items:
-        if opcode in (":", "}", "#"):
+    counted = [item for item in module.items if item[2] not in _MARKS]
+    total = len(counted) + sum([item[2] == "{" for item in module.items])
+    balanced = are_balanced([operands for _, _, _, operands in counted])
+    for (line, _, opcode, operands), is_balanced in zip(counted, balanced, strict=True):
+        if is_balanced and operands and opcodes.PLAIN.get(opcode, "\n") in operands:
             continue
-        total += 1
-        if opcode != "{" and not opcodes.is_understood(opcode, operands):
+        if not opcodes.is_understood(opcode, operands, is_balanced=is_balanced):
             unknown.append((line, f"{opcode} {operands}"[:120] if opcode != "?" else operands[:120]))
     for line, kind, text in module.top:
         if kind == "!":

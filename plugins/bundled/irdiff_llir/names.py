@@ -7,11 +7,8 @@ from typing import Literal, TypeAlias
 
 from irdiff_llir.reader import Item
 
-TOKEN = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)|\"[^\"]*\"|(?<= )#\d+\b|!\d+\b")
-NAMES_WRITTEN = r"%(?:\"[^\"]*\"|[-\w.$]+)"
-"""Values and labels where they are used."""
-NAMES = rf"{NAMES_WRITTEN}|(?<!\w)!\d+\b|^b\d+(?=:)"
-"""What canonical lines number: values, labels, metadata."""
+TOKEN = re.compile(r"(%(?:\"[^\"\n]*\"|[-\w.$]+)|\"[^\"\n]*\"|#(?<= #)\d+\b|!\d+\b)")
+"""What is replaced in a text of any number of lines, in a group so that ``split`` keeps it."""
 _LOCAL = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)|\"[^\"]*\"")
 
 Rule: TypeAlias = Literal["value-names", "block-labels"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from irdiff_llir.syntax import TYPE, is_balanced, split_operands
+from irdiff_llir.syntax import TYPE, split_operands
 
 _FORMS: dict[str, tuple[str, int]] = {
     "add fadd sub fsub mul fmul udiv sdiv fdiv urem srem frem shl lshr ashr and or xor icmp fcmp": (", ", 1),
@@ -24,6 +25,14 @@ SEPARATORS = {opcode: form for opcodes, form in _FORMS.items() for opcode in opc
 """Opcode to what must stand between its operands, and how often at least."""
 
 MEMORY = frozenset({"load", "store", "atomicrmw", "cmpxchg"})
+PLAIN = {
+    opcode: separator
+    for opcode, (separator, least) in SEPARATORS.items()
+    if least < 2 and opcode not in MEMORY
+}
+"""Opcodes whose operands have the form they need where this is in them and brackets come in pairs."""
+SHORT = 256
+"""Characters of operands that are worth remembering: the whole, its loops and the coverage ask for the same ones."""
 FLOATING = frozenset(
     {"fadd", "fsub", "fmul", "fdiv", "frem", "fneg", "fcmp", "select", "phi", "call", "fptrunc", "fpext"}
 )
@@ -43,12 +52,12 @@ def is_known(opcode: str) -> bool:
     return opcode in SEPARATORS or opcode in _BARE
 
 
-def is_understood(opcode: str, operands: str) -> bool:
-    """Whether the opcode is known and its operands have the form it needs."""
+def is_understood(opcode: str, operands: str, *, is_balanced: bool) -> bool:
+    """Whether the opcode is known and its operands, whose brackets come in pairs or not, have the form it needs."""
     if opcode in _BARE:
         return True
     needed = SEPARATORS.get(opcode)
-    if needed is None or not operands or not is_balanced(operands):
+    if needed is None or not operands or not is_balanced:
         return False
     separator, least = needed
     if least and operands.count(separator) < least:
@@ -63,6 +72,11 @@ def fast_flags(operands: str) -> str:
 
 
 def access(opcode: str, operands: str) -> str | None:
+    """``load addrspace(1) <4 x i32>``: what a memory instruction reads or writes, or None where it is not one."""
+    return _short_access(opcode, operands) if len(operands) <= SHORT else _access(opcode, operands)
+
+
+def _access(opcode: str, operands: str) -> str | None:
     """``load addrspace(1) <4 x i32>``: what a memory instruction reads or writes, or None where it is not one."""
     found = _RMW.match(operands) if opcode == "atomicrmw" else _ACCESS.match(operands)
     if found is None:
@@ -83,3 +97,6 @@ def access(opcode: str, operands: str) -> str | None:
     order = _ORDER.search(parts[2] if opcode == "cmpxchg" and len(parts) > 2 else parts[1])
     words = [opcode, before, f"addrspace({space[1] or 0})", kind.group(), order.group() if order else ""]
     return " ".join(word for word in words if word)
+
+
+_short_access = lru_cache(maxsize=4096)(_access)

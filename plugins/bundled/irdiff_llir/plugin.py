@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from irdiff.api import EntryInfo, Normalization, StageSpec, hookimpl
-from irdiff_llir.canonical import canonical
-from irdiff_llir.facts import summarize
-from irdiff_llir.names import NAMES, NAMES_WRITTEN
+from irdiff.api import Artifact, Canonical, Context, EntryInfo, Normalization, StageSpec, Summary, hookimpl
 from irdiff_llir.road import road
-from irdiff_llir.specs import FACTS
+from irdiff_llir.specs import FACTS, NAMES, NAMES_WRITTEN
 
 irdiff_api_version = 1
 
@@ -67,6 +64,18 @@ NORMALIZATIONS = (
 )
 
 
+def _summarize(artifact: Artifact, context: Context) -> Summary:
+    from irdiff_llir.facts import summarize  # what reads an artifact is imported when there is one
+
+    return summarize(artifact, context)
+
+
+def _canonical(artifact: Artifact, context: Context) -> Canonical:
+    from irdiff_llir.canonical import canonical
+
+    return canonical(artifact, context)
+
+
 def expected(entry: EntryInfo) -> bool:
     """LLVM IR is kept in cache entries and dump folders, for NVIDIA and AMD alike."""
     return entry.layout in ("cache", "dump")
@@ -84,8 +93,8 @@ def irdiff_stages() -> Iterable[StageSpec]:
             produced_by="lowering and LLVM's optimizer",
             version_facts=("meta.triton",),
             facts=FACTS,
-            summarize=summarize,
-            canonical=canonical,
+            summarize=_summarize,
+            canonical=_canonical,
             normalizations=NORMALIZATIONS,
             expected=expected,
             road=road,

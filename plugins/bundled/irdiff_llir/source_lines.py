@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from irdiff_llir.reader import Item, Module
 
 _ATTACHED = re.compile(r", !dbg !(\d{1,9})\b")
+_DEBUG = ", !dbg !"
+_DIGITS = 9
 _NODE = re.compile(
     r"!(\d{1,9}) = (?:distinct )?!(DILocation|DISubprogram|DILexicalBlock|DILexicalBlockFile|DIFile)\((.*)\)"
 )
@@ -38,10 +40,15 @@ def source_lines(module: Module) -> dict[int, str]:
 
 def _attached(items: Iterable[Item], nodes: Nodes, known: dict[str, str | None]) -> Iterable[tuple[int, str]]:
     for line, _, opcode, operands in items:
-        match = _ATTACHED.search(operands) if opcode != "{" else None
-        if match is None:
+        place = operands.find(_DEBUG)
+        if place < 0 or opcode == "{":
             continue
-        number = match[1]
+        number = operands[place + len(_DEBUG) :]
+        if not number.isdecimal() or len(number) > _DIGITS:  # nearly always it is the last that is attached
+            match = _ATTACHED.search(operands)
+            if match is None:
+                continue
+            number = match[1]
         if number not in known:
             known[number] = _place(number, nodes)
         where = known[number]

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from irdiff.api import FactSpec
 
+NAMES_WRITTEN = r"%(?:\"[^\"]*\"|[-\w.$]+)"
+"""Values and labels where they are used."""
+NAMES = rf"{NAMES_WRITTEN}|(?<!\w)!\d+\b|^b\d+(?=:)"
+"""What canonical lines number: values, labels, metadata."""
 _ARCH = ("target.arch",)
 _REF = "LLVM Language Reference"
 _SCOPES = " A loop counts what its inner loops hold too."

@@ -18,6 +18,11 @@ _NARROW = ("half", "bfloat", "fp128", "x86_fp80", "ppc_fp128")
 _CANDIDATES = ("f0x", "inf", "nocapture")
 
 
+def can_fold(text: str) -> bool:
+    """Whether there may be something to fold in a text."""
+    return any(candidate in text for candidate in _CANDIDATES)
+
+
 def fold(text: str) -> str:
     """The text as LLVM 20 spells it.
 
@@ -26,7 +31,7 @@ def fold(text: str) -> str:
     - ``+inf`` and ``-inf`` are the doubles' bits, on lines with no floating type but float and double;
     - ``nocapture`` is ``captures(none)`` (LLVM 21), which is printed after ``readonly`` and the like.
     """
-    if not any(candidate in text for candidate in _CANDIDATES):
+    if not can_fold(text):
         return text
     if '"' not in text:
         return _fold_plain(text)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 TYPE = re.compile(r"(?:ptr(?: addrspace\(\d+\))?|<[^<>]*>|\{[^{}]*\}|\[[^\[\]]*\]|[a-z]\w*|%[-\w.$]+)")
 _SEQUENCE = re.compile(r"[\[<](\d{1,9}) x (.+)[\]>]\Z")
 _SIZES = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "fp128": 16, "x86_fp80": 16}
 _INTEGER = re.compile(r"i(\d{1,6})\Z")
-_STRING = re.compile(r"\"[^\"]*\"")
+_STRING = re.compile(r"\"[^\"\n]*\"")
+_NO_BRACKETS = bytes(set(range(128)) - set(b'(){}[]<>"\n'))
 _OPEN, _CLOSE = "([{<", ")]}>"
 
 
@@ -33,19 +35,21 @@ def split_operands(text: str) -> list[str]:
     return parts
 
 
-def is_balanced(text: str) -> bool:
-    """Whether brackets outside strings come in pairs and strings are closed."""
-    if '"' in text:
-        if text.count('"') % 2:
-            return False
-        text = _STRING.sub("", text)
-    count = text.count
-    return (
-        count("(") == count(")")
-        and count("{") == count("}")
-        and count("[") == count("]")
-        and count("<") == count(">")
-    )
+def are_balanced(texts: Sequence[str]) -> list[bool]:
+    """For each text, all of one line, whether brackets outside strings come in pairs and strings are closed.
+
+    Of all texts together only brackets and quotes that close no string are kept: few different ones remain.
+    """
+    kept = _STRING.sub("", "\n".join(texts)).encode("ascii", "ignore").translate(None, _NO_BRACKETS)
+    lines = kept.split(b"\n") if texts else []
+    known = {line: _is_balanced(line) for line in set(lines)}
+    return [known[line] for line in lines]
+
+
+def _is_balanced(brackets: bytes) -> bool:
+    count = brackets.count
+    pairs = ((b"(", b")"), (b"{", b"}"), (b"[", b"]"), (b"<", b">"))
+    return b'"' not in brackets and all(count(left) == count(right) for left, right in pairs)
 
 
 def type_bytes(name: str) -> int | None:

@@ -44,7 +44,11 @@ class TripCounts:
     def __init__(self, items: Sequence[Item], blocks: Sequence[Block], loops: Sequence[Loop]) -> None:
         self._items = items
         self._blocks = blocks
-        self._loops = loops
+        self._inner: dict[str, list[Loop]] = {}
+        for inner in loops:
+            parts = inner.id.split("/")
+            for end in range(1, len(parts)):
+                self._inner.setdefault("/".join(parts[:end]), []).append(inner)
         self._functions = [index for index, item in enumerate(items) if item[2] == "{"]
         self._definitions: list[dict[str, int]] = [{} for _ in self._functions]
         function = -1
@@ -66,7 +70,7 @@ class TripCounts:
         if len(leaving) != 1 or len(latches) != 1 or leaving[0] not in (loop.header, latches[0]):
             return None
         once = {loop.header, latches[0]}
-        if any(inner.id.startswith(f"{loop.id}/") and inner.blocks & once for inner in self._loops):
+        if any(inner.blocks & once for inner in self._inner.get(loop.id, ())):
             return None
         known = self._definitions[bisect.bisect_right(self._functions, self._blocks[loop.header].start) - 1]
         test = self._test(leaving[0], names, known)

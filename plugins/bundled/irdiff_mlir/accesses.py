@@ -27,7 +27,7 @@ _CALLEE = re.compile(r'@(?:"([^"]*)"|([\w$.-]+))')
 
 
 def _before_types(program: Program, operation: Operation) -> str:
-    return types.split(" " + program.text(operation.head), " : ")[0].strip()
+    return types.split(" " + program.text(operation.form.text), " : ")[0].strip()
 
 
 def _values(text: str) -> int:
@@ -127,7 +127,7 @@ def dot(program: Program, operation: Operation) -> str:
 
 def reduction(program: Program, operation: Operation) -> str:
     """``axis 1, 64x32xf32, arith.addf``: axis, shape, what combines two elements."""
-    fields = attributes.of(operation.head) | attributes.of(operation.tail)
+    fields = attributes.of(operation.form.text) | attributes.of(operation.tail)
     section = types.split(program.text(results.type_section(operation)), "->")[0]
     tiles = " & ".join(types.tile(text) for text in types.listed(section)) or "?"
     combiner: list[str] = []
@@ -179,6 +179,8 @@ _STORED = {
     "ttng.async_tma_copy_local_to_global": -1,
 }
 """Storing operation -> which of its operands is the value."""
+STORING = frozenset(_STORED)
+"""Operations that store a value."""
 
 
 def store_cast(program: Program, operation: Operation) -> tuple[str, int] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from irdiff.api import Fact, FactSpec
+from irdiff.api import Fact
 from irdiff_mlir import evaluation, expressions, results, scalars, types
 from irdiff_mlir.evaluation import Given
 from irdiff_mlir.expressions import Value
@@ -58,39 +58,6 @@ ACCESSES = frozenset(_POINTER) | _DESCRIBED
 _INDEX = re.compile(r"[^\[\]]*\[([^\[\]]*)\]")
 _VALUE = re.compile(r"%[\w$.#-]+")
 _END_OF_VALUES = re.compile(r"[{=]| : ")
-_MEANING = (
-    "An integer or pointer as a sum of products, in elements: names of arguments, `pid.x` and `grid.x` (program id "
-    "and number of programs), `dim0[0:64]` (the index along dimension 0 of the tile, 0 to 63), `trip(loop0)` (the "
-    "iteration, from 0; `trips(loop0)` is their number), quotients `(a // b)` and remainders `(a % b)` as Triton "
-    "writes them (rounded towards zero), `min`, `max`, `load(...)` for a value read from memory. What is none of these "
-    "is an opaque token `?operation`. What a loop advances by the same amount each time is `start + "
-    "step*trip(loop)`. Calls are followed. Integer widths and overflow are not told apart."
-)
-
-
-def specs(stage: str, group: str) -> tuple[FactSpec, ...]:
-    """The two facts of a stage."""
-    return (
-        FactSpec(
-            id=f"{stage}.addresses",
-            title="addresses read and written",
-            kind="sequence",
-            group=group,
-            doc="For each load, store, atomic operation, asynchronous copy and descriptor access that the kernel "
-            "reaches, in order: operation, shape and element type, address (`descriptor[coordinates]` for TMA). "
-            f"{_MEANING}",
-        ),
-        FactSpec(
-            id=f"{stage}.masks",
-            title="masks of accesses",
-            kind="sequence",
-            group=group,
-            doc="For each access of `addresses` that can be masked, in the same order: the condition under which an "
-            "element takes part (`all` without a mask), then `other`, the value of those that do not. In a comparison "
-            "every term stands where its sign is plus; `a <= 7` is `a < 8`; joined conditions are sorted and each is "
-            "there once.",
-        ),
-    )
 
 
 def facts(stage: str, program: Program) -> list[Fact]:
@@ -155,10 +122,10 @@ def _base(program: Program, address: Value) -> str:
 
 def _coordinates(operation: Operation, operands: tuple[Value, ...]) -> str:
     """``a_desc[64*pid.x, 64*trip(loop0)]``."""
-    match = _INDEX.match(operation.head)
+    match = _INDEX.match(operation.form.text)
     if match is None or not operands:
         return "?"
-    before = len(_VALUE.findall(operation.head[: match.start(1)]))
+    before = len(_VALUE.findall(operation.form.text[: match.start(1)]))
     count = len(_VALUE.findall(match[1]))
     inside = ", ".join(expressions.text(value) for value in operands[before : before + count])
     return f"{expressions.text(operands[before - 1]) if before else '?'}[{inside}]"
@@ -166,10 +133,10 @@ def _coordinates(operation: Operation, operands: tuple[Value, ...]) -> str:
 
 def _mask(operation: Operation, operands: tuple[Value, ...]) -> str:
     name = operation.name
-    end = _END_OF_VALUES.search(operation.head)
-    values = len(_VALUE.findall(operation.head[: end.start() if end else len(operation.head)]))
+    end = _END_OF_VALUES.search(operation.form.text)
+    values = len(_VALUE.findall(operation.form.text[: end.start() if end else len(operation.form.text)]))
     if name == "ttg.async_copy_global_to_local":
-        mask, other = (2 if " mask %" in operation.head else -1), " other %" in operation.head
+        mask, other = (2 if " mask %" in operation.form.text else -1), " other %" in operation.form.text
     else:
         mask = _MASK.get(name, -1)
         mask = mask if 0 <= mask < values else -1

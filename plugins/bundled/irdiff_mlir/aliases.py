@@ -35,6 +35,24 @@ def resolve(definitions: tuple[Alias, ...], *, fold: bool) -> dict[str, str]:
     return resolved
 
 
+class Spelling:
+    """Texts of one module in their newest spelling with aliases resolved, each made once."""
+
+    def __init__(self, aliases: Mapping[str, str], *, old_names: bool) -> None:
+        """``old_names``: whether some spelling of an older dialect occurs in the module."""
+        self._aliases = aliases
+        self._old_names = old_names
+        self._known: dict[str, str] = {}
+
+    def text(self, written: str) -> str:
+        """Types or attributes as the newest dialect writes them."""
+        found = self._known.get(written)
+        if found is None:
+            inlined = inline(written, self._aliases)
+            found = self._known[written] = drift.text(inlined) if self._old_names else inlined
+        return found
+
+
 def inline(text: str, aliases: Mapping[str, str]) -> str:
     """Text with every alias replaced by its content."""
     if "#" not in text and "!" not in text:

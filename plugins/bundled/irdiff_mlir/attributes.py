@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
 
 from irdiff.api import Scalar
 from irdiff_mlir import types
@@ -41,15 +43,21 @@ def fields(dictionary: str) -> dict[str, str]:
     return result
 
 
-def of(text: str) -> dict[str, str]:
+_NONE: MappingProxyType[str, str] = MappingProxyType({})
+
+
+def of(text: str) -> MappingProxyType[str, str]:
     """All attributes of an operation's head or tail: those before its types."""
-    if "{" not in text:
-        return {}
+    return _of(text) if "{" in text else _NONE
+
+
+@lru_cache(types.MOST)
+def _of(text: str) -> MappingProxyType[str, str]:
     before_types = types.split(text, " : ")[0]
     result: dict[str, str] = {}
     for start, end in dictionaries(before_types):
         result.update(fields(before_types[start:end]))
-    return result
+    return MappingProxyType(result)
 
 
 def scalar(text: str) -> Scalar:

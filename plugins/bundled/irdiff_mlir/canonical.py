@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Sequence
+
+import msgspec
 
 from irdiff.api import Artifact, Canonical, Context
-from irdiff_mlir import aliases, attributes, drift, functions, reader
+from irdiff_mlir import aliases, drift, forms, functions, reader, spelling
 from irdiff_mlir.erased import Erased
+from irdiff_mlir.forms import Form
 from irdiff_mlir.functions import FUNCTIONS
 from irdiff_mlir.model import Item, ItemKind, Module, Operation
 from irdiff_mlir.names import Names
-
-_TOKEN = re.compile(
-    r'@?"[^"\\]*(?:\\.[^"\\]*)*"?|@[\w$.-]+|%[\w$.-]+|\^[\w$.-]+|(?<![\w.])[#!][A-Za-z_][\w$-]*(?![\w.<])'
-)
-_LOCATION_STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(:\d+:\d+)?')
-_PRINTED = {registered: printed for printed, registered in drift.BARE.items()}
+from irdiff_mlir.places import LOCATION_STRING, Places
+from irdiff_mlir.spelling import DEFINE, USE, Erasures
 
 
 def canonical(artifact: Artifact, context: Context) -> Canonical:
     """The canonical form of an artifact. Raises ParseError where nothing can be read."""
     module = reader.read(artifact, context)
     return _Writer(module, context).write()
+
+
+class _Template(msgspec.Struct, frozen=True, kw_only=True):
+    """The text of all operations of one form, in one module."""
+
+    text: str
+    """With ``%s`` for every name of a value or block."""
+    slots: tuple[str, ...] | None
+    """For each name how it is treated; None where all are used or, if unknown, defined."""
+    erased: Erasures
+    movable: bool = False
+    """Names stand in attribute dictionaries, which are sorted: the text is then that before the head alone."""
 
 
 class _Writer:
@@ -42,6 +52,7 @@ class _Writer:
         self.context = context
         self.erased = Erased(context.normalizes)
         self.names: Names[str] = Names()
+        self.renamed: list[str] = []
         self.values = self.blocks = 0
         self.depth = 0
         self.lines: list[str] = []
@@ -50,7 +61,10 @@ class _Writer:
         self.private = (
             functions.private_names(module.operations) if context.normalizes("function-names") else {}
         )
-        self.sorted_texts: dict[str, tuple[str, str]] = {}
+        self.templates: dict[Form, _Template] = {}
+        self.constants: dict[Form, str] = {}
+        self.shown: dict[str, str] = {}
+        """Names of aliases and functions to what is written for them, ``%`` doubled."""
 
     def write(self) -> Canonical:
         operations = self.module.operations
@@ -58,14 +72,17 @@ class _Writer:
         if not self.inline:
             for alias in self.module.alias_definitions:
                 self._put(f"{alias.name} = {self._spelled(alias.text)}", alias.line)
-        for item in self._ordered():
-            if item.kind is ItemKind.OPERATION:
+        items = self._ordered() if self.context.normalizes("constant-order") else self.module.items
+        is_operation = ItemKind.OPERATION
+        for item in items:
+            kind = item.kind
+            if kind is is_operation:
                 self._operation(operations[item.operation])
-            elif item.kind is ItemKind.REGION:
+            elif kind is ItemKind.REGION:
                 self._region(operations[item.operation], item.text, item.line, begun)
-            elif item.kind is ItemKind.LABEL:
+            elif kind is ItemKind.LABEL:
                 self._put(self._text(item.text), item.line)
-            elif item.kind is ItemKind.END:
+            elif kind is ItemKind.END:
                 self._end(operations[item.operation], item.text, item.line)
             else:
                 self._put(item.text, item.line)
@@ -73,60 +90,117 @@ class _Writer:
         self._append_locations()
         return Canonical.of(self.lines, places=self.places, erased=self.erased.digests())
 
-    def _ordered(self) -> Iterator[Item]:
+    def _ordered(self) -> list[Item]:
         """The items, constants that stand side by side sorted by their text."""
-        if not self.context.normalizes("constant-order"):
-            yield from self.module.items
-            return
+        operations, is_operation = self.module.operations, ItemKind.OPERATION
+        found: list[Item] = []
         run: list[tuple[str, Item]] = []
         for item in self.module.items:
-            operation = self.module.operations[item.operation] if item.kind is ItemKind.OPERATION else None
+            operation = operations[item.operation] if item.kind is is_operation else None
             if operation is not None and operation.name == "arith.constant" and not operation.regions:
-                run.append((self._spelled(aliases.inline(operation.head, self.aliases)), item))
+                run.append((self._constant(operation.form), item))
                 continue
-            yield from self._sorted_run(run)
-            run = []
-            yield item
-        yield from self._sorted_run(run)
+            if run:
+                found += self._sorted_run(run)
+                run = []
+            found.append(item)
+        return found + self._sorted_run(run)
 
-    def _sorted_run(self, run: list[tuple[str, Item]]) -> Iterator[Item]:
-        ranked = sorted(range(len(run)), key=lambda at: run[at][0])
+    def _constant(self, form: Form) -> str:
+        text = self.constants.get(form)
+        if text is None:
+            text = self.constants[form] = self._spelled(aliases.inline(form.text, self.aliases))
+        return text
+
+    def _sorted_run(self, run: list[tuple[str, Item]]) -> list[Item]:
+        keys = [key for key, _ in run]
+        ranked = sorted(range(len(keys)), key=keys.__getitem__)
         if ranked != list(range(len(run))):
             self.erased.add("constant-order", " ".join(map(str, ranked)))
-        return (run[at][1] for at in ranked)
+        return [run[at][1] for at in ranked]
 
     def _put(self, text: str, line: int) -> None:
         self.lines.append("  " * self.depth + text)
         self.places.append(line)
 
     def _operation(self, operation: Operation) -> None:
-        if operation.regions and operation.name in FUNCTIONS:
+        form = operation.form
+        if operation.regions and form.name in FUNCTIONS:
             self.functions.append((self.values, self.blocks))
             self.values = self.blocks = 0
-        results = self._results(operation)
+        results = self._results(operation) if operation.results else ""
         if operation.regions:
             self.names.enter()  # the arguments in its head are names of its first region
-        self._put(f"{results}{self._head(operation)}", operation.line)
+        template = self.templates.get(form)
+        if template is None:
+            template = self.templates[form] = self._template(form)
+        for name, texts in template.erased:
+            self.erased.add(name, *texts)
+        if template.movable:
+            shown = self._text(drift.head(form.written, operation.head) if self.fold else operation.head)
+            self._put(f"{results}{template.text}{shown}", operation.line)
+        else:
+            self._put(results + self._filled(template, operation.values), operation.line)
 
-    def _head(self, operation: Operation) -> str:
-        name = operation.name if self.fold else operation.written
-        if name != operation.written:
-            self.erased.add("dialect-renames", operation.written)
-        shown = f'"{name}"' if operation.generic else _PRINTED.get(name, name)
-        head = operation.head
-        if self.fold:
-            folded = drift.head(operation.written, head)
-            if folded != head:
-                self.erased.add("dialect-renames", operation.written, *drift.old_spellings(head))
-                head = folded
-        head = self._text(head)
-        joined = "" if not head or head[0] == "(" else " "
-        return f"{shown}{joined}{head}"
+    def _filled(self, template: _Template, values: Sequence[str]) -> str:
+        """The template with what the names of one operation mean."""
+        if not values and template.slots is None:
+            return template.text % ()
+        if template.slots is None:
+            if not self.rename:
+                return template.text % tuple(values)
+            find, define = self.names.find, self._define
+            return template.text % tuple([find(name) or define(name) for name in values])
+        following = iter(values)
+        words = [
+            self._meaning(slot, next(following)) if slot in (USE, DEFINE) else self._block(slot)
+            for slot in template.slots
+        ]
+        return template.text % tuple(words)
+
+    def _meaning(self, slot: str, name: str) -> str:
+        if not self.rename:
+            return name
+        return self._define(name) if slot == DEFINE else self.names.find(name) or self._define(name)
+
+    def _block(self, name: str) -> str:
+        return (self.names.find_own(name) or self._define(name)) if self.rename else name
+
+    def _template(self, form: Form) -> _Template:
+        begun = spelling.begun(form, self.fold)
+        if begun.movable:
+            return _Template(text=begun.shown, slots=None, erased=begun.erased, movable=True)
+        text, slots, more, _ = self._cut(begun.head)
+        shown = begun.shown.replace("%", "%%") if "%" in begun.shown else begun.shown
+        return _Template(text=shown + text, slots=slots, erased=begun.erased + more)
+
+    def _cut(self, text: str) -> tuple[str, tuple[str, ...] | None, Erasures, tuple[str, ...]]:
+        """A text in its canonical spelling with ``%s`` for names, how to treat each, what is erased, the names."""
+        if not text:
+            return "", None, (), ()
+        found = spelling.spelled(text, self.fold, self.sort)
+        if not found.references:
+            return found.pieces[0], found.slots, found.erased, found.names
+        shown = self.shown
+        for word in found.references:
+            if word not in shown:
+                shown[word] = self._reference(word).replace("%", "%%")
+        text = forms.joined(found.pieces, [shown[word] for word in found.references])
+        erased = found.erased
+        if self.private and (renamed := tuple(filter(self._is_renamed, found.references))):
+            erased = (*erased, ("function-names", renamed))
+        return text, found.slots, erased, found.names
+
+    def _is_renamed(self, word: str) -> bool:
+        return word[0] == "@" and word != self._reference(word)
 
     def _results(self, operation: Operation) -> str:
-        if not operation.results:
-            return ""
-        named = [self._define(name) + (f":{count}" if count > 1 else "") for name, count in operation.results]
+        if len(operation.results) == 1 and operation.form.results[0] == 1:
+            return f"{self._define(operation.results[0])} = "
+        named = [
+            self._define(name) + (f":{count}" if count > 1 else "")
+            for name, count in zip(operation.results, operation.form.results, strict=True)
+        ]
         return f"{', '.join(named)} = "
 
     def _region(self, operation: Operation, text: str, line: int, begun: set[int]) -> None:
@@ -152,7 +226,7 @@ class _Writer:
     def _define(self, name: str) -> str:
         if not self.rename:
             return name
-        self.erased.add("ssa-names", name)
+        self.renamed.append(name)
         if name[0] == "%":
             meaning = f"%{self.values}"
             self.values += 1
@@ -166,81 +240,53 @@ class _Writer:
         """A piece of text with names renamed, aliases replaced, old spellings folded, dictionaries sorted."""
         if not text:
             return text
-        if self.fold:
-            text = self._folded(text)
-        if self.sort and "{" in text and ", " in text:
-            text = self._sorted(text)
-
-        def token(match: re.Match[str]) -> str:
-            word = match[0]
-            first = word[0]
-            if first == "%":
-                if not self.rename:
-                    return word
-                end = match.end()
-                if text.startswith(": ", end) or text.startswith(" = ", end):
-                    return self._define(word)
-                return self.names.find(word) or self._define(word)
-            if first == "^":
-                return (self.names.find_own(word) or self._define(word)) if self.rename else word
-            return self._reference(word)
-
-        return _TOKEN.sub(token, text)
+        spelled, slots, erased, names = self._cut(text)
+        for name, texts in erased:
+            self.erased.add(name, *texts)
+        return self._filled(_Template(text=spelled, slots=slots, erased=()), names)
 
     def _reference(self, word: str) -> str:
         """An alias's content, ``@f0`` for a private function of the file, or the word as it is."""
         if word[0] != "@":
-            return self.aliases.get(word, word) if self.inline and word[0] != '"' else word
-        renamed = self.private.get(word[1:].strip('"'))
-        if renamed is None:
-            return word
-        self.erased.add("function-names", word)
-        return renamed
-
-    def _folded(self, text: str) -> str:
-        folded = drift.text(text)
-        for default in drift.RELEASE_DEFAULTS:
-            folded = folded.replace(f", {default}", "").replace(f"{default}, ", "")
-        if folded != text:
-            self.erased.add("dialect-renames", *drift.old_spellings(text))
-        return folded
+            return self.aliases.get(word, word) if self.inline else word
+        return self.private.get(word[1:].strip('"'), word)
 
     def _spelled(self, text: str) -> str:
-        return self._folded(text) if self.fold else text
-
-    def _sorted(self, text: str) -> str:
-        found = self.sorted_texts.get(text)
-        if found is None:
-            found = self.sorted_texts[text] = attributes.in_order(text)
-        if found[1]:
-            self.erased.add("attribute-order", found[1])
-        return found[0]
+        if not self.fold:
+            return text
+        folded, erased = spelling.fold(text)
+        if erased:
+            self.erased.add("dialect-renames", *erased)
+        return folded
 
     def _erase(self) -> None:
         """Digests of what the reader took out of the text."""
         module, erased = self.module, self.erased
+        if self.renamed:
+            erased.add("ssa-names", *self.renamed)
         for alias in module.alias_definitions:
             erased.add("attribute-aliases", f"{alias.ordinal} {alias.after}", alias.name, alias.text)
+        places = Places()
         for definition in module.location_definitions:
-            erased.add("source-lines", f"{definition.ordinal} {definition.name}")
-            self._erase_location(definition.text)
+            places.lines.append(f"{definition.ordinal} {definition.name}")
+            places.add(definition.text)
         for location in module.locations:
-            erased.add("source-lines", str(location.ordinal))
-            for text in (*location.inner, location.trailing):
-                self._erase_location(text)
+            places.lines.append(str(location.ordinal))
+            for text in location.inner:
+                places.add(text)
+            if '"' in location.trailing:
+                places.add(location.trailing)
+            else:
+                places.lines.append(location.trailing)
+        for name, texts in (
+            ("source-lines", places.lines),
+            ("source-paths", places.paths),
+            ("argument-locations", places.names),
+        ):
+            if texts:
+                erased.add(name, *texts)
         erased.add("comments", *(f"{ordinal} {text}" for ordinal, text in module.comments))
         erased.add("whitespace", *module.spaces)
-
-    def _erase_location(self, text: str) -> None:
-        if '"' not in text:
-            self.erased.add("source-lines", text)
-            return
-
-        def string(match: re.Match[str]) -> str:
-            self.erased.add("source-paths" if match[2] else "argument-locations", match[1])
-            return f'""{match[2] or ""}'
-
-        self.erased.add("source-lines", _LOCATION_STRING.sub(string, text))
 
     def _append_locations(self) -> None:
         """Put back what ``--no-normalize`` keeps: comments, white space and parts of locations."""
@@ -269,7 +315,7 @@ class _Writer:
 def _parts(text: str, *, paths: bool, numbers: bool, names: bool) -> list[str]:
     """The parts of one location that are kept."""
     found: list[str] = []
-    for match in _LOCATION_STRING.finditer(text):
+    for match in LOCATION_STRING.finditer(text):
         if match[2]:
             found += [f'"{match[1]}"'] if paths else []
             found += [match[2].lstrip(":")] if numbers else []

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
-from irdiff_mlir.model import Operation
+from irdiff_mlir import forms
+from irdiff_mlir.forms import Form
 
 _CONSTANT = re.compile(r"(?:\{[^{}]*\} )?(-?\d{1,19}) : (i\d{1,3}|index)$")
 _WIDTH = re.compile(r".*[ :](i(\d{1,3})|index)$")
@@ -33,12 +35,29 @@ UNCHANGED = frozenset(("arith.extsi", "arith.index_cast", "arith.trunci", "arith
 """Operations whose result has the value of their operand (checked against the width)."""
 
 
-def evaluate(operation: Operation, operands: Sequence[int | None]) -> int | None:
+EVALUATED = frozenset(("arith.constant", *_BINARY)) | UNCHANGED
+"""Operations that may have a value."""
+
+
+@lru_cache(forms.MOST)
+def _constant(form: Form) -> int | None:
+    match = _CONSTANT.match(form.text)
+    return int(match[1]) if match else None
+
+
+@lru_cache(forms.MOST)
+def _width(form: Form) -> int | None:
+    match = _WIDTH.match(form.text)
+    if match is None:
+        return None
+    return min(int(match[2]), 64) if match[2] else 64
+
+
+def evaluate(form: Form, operands: Sequence[int | None]) -> int | None:
     """Value of a scalar integer operation on constants; None where it is not one or would overflow."""
-    name = operation.name
+    name = form.name
     if name == "arith.constant":
-        match = _CONSTANT.match(operation.head)
-        return int(match[1]) if match else None
+        return _constant(form)
     if not operands or any(operand is None for operand in operands):
         return None
     values = [operand for operand in operands if operand is not None]
@@ -49,8 +68,7 @@ def evaluate(operation: Operation, operands: Sequence[int | None]) -> int | None
         value = values[0]
     if value is None:
         return None
-    match = _WIDTH.match(operation.head)
-    if match is None:
+    width = _width(form)
+    if width is None:
         return None
-    width = min(int(match[2]), 64) if match[2] else 64
     return value if -(1 << (width - 1)) <= value < 1 << (width - 1) else None

@@ -48,7 +48,7 @@ def complete(parts: Lines) -> Completed:
     """The code with its operations marked; open regions of a truncated file are closed."""
     code, closed = parts.code, parts.closed
     count = len(code)
-    odd = tuple((number, line) for number, line in enumerate(code, 1) if not _plausible(line))
+    odd = tuple((number, line) for number, line in enumerate(code, 1) if not plausible(line))
     if odd:
         code = _without(code, odd)
     if deep := _too_deep_regions(code):
@@ -56,7 +56,7 @@ def complete(parts: Lines) -> Completed:
         code = _without(code, deep)
     opened = _open_regions(code)
     if not opened:
-        return Completed(text=syntax.marked(code, closed), lines=count, reason=_undefined(parts), odd=odd)
+        return Completed(text=syntax.marked(code, closed), lines=count, reason=undefined(parts), odd=odd)
     # the file does not end in a line end, so that its last line may be a part of one
     dropped: tuple[tuple[int, str], ...] = ()
     if code[-1]:
@@ -76,7 +76,7 @@ def complete(parts: Lines) -> Completed:
     )
 
 
-def _plausible(line: str) -> bool:
+def plausible(line: str) -> bool:
     """Whether a line can begin, continue or end an operation, and does not nest deeper than any type."""
     if not line:
         return True
@@ -132,13 +132,11 @@ def _open_regions(code: tuple[str, ...]) -> list[tuple[int, bool]]:
     return stack
 
 
-def _undefined(parts: Lines) -> str:
+def undefined(parts: Lines) -> str:
     """A location used and never defined: definitions stand at the end of the file."""
     defined = {definition.name for definition in parts.location_definitions}
-    used: set[str] = set()
+    used = {location.trailing for location in parts.locations if location.trailing[:4] == "#loc"}
     for location in parts.locations:
-        if location.trailing.startswith("#loc"):
-            used.add(location.trailing)
         for text in location.inner:
             used.update(_REFERENCE.findall(text))
     missing = sorted(used - defined)

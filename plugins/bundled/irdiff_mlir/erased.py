@@ -16,8 +16,11 @@ class Erased:
 
     def add(self, name: str, *texts: str) -> None:
         """Text that the normalisation ``name`` took away."""
-        if self._on(name):
-            self._texts.setdefault(name, []).extend(texts)
+        known = self._texts.get(name)
+        if known is not None:
+            known.extend(texts)
+        elif self._on(name):
+            self._texts[name] = list(texts)
 
     def digests(self) -> dict[str, str]:
         """Normalisation to digest, sorted by name."""

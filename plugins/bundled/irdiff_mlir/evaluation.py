@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -46,6 +47,11 @@ def accesses(program: Program, names: frozenset[str]) -> tuple[Given, ...]:
         if not walk.learned:
             break
     return tuple(walk.found)
+
+
+@lru_cache(256)
+def _is_floating(name: str) -> bool:
+    return name.startswith("math.") or (name.startswith("arith.") and name.endswith("f"))
 
 
 class _Walk:
@@ -101,7 +107,8 @@ class _Walk:
         return () if branches or handed is None else handed
 
     def _operands(self, operation: Operation) -> tuple[Value, ...]:
-        return tuple(self._value(operand) for operand in self.program.operands[operation.index])
+        value = self._value
+        return tuple([value(operand) for operand in self.program.operands[operation.index]])
 
     def _value(self, operand: Operand) -> Value:
         if operand.operation >= 0:
@@ -117,7 +124,7 @@ class _Walk:
 
     def _operation(self, operation: Operation, depth: int) -> None:
         name, index = operation.name, operation.index
-        if name.startswith("math.") or (name.startswith("arith.") and name.endswith("f")):
+        if _is_floating(name):
             # Floating point is said by name where it is used, but for constants that are converted.
             if name in scalars.CONVERSIONS and (same := scalars.literal(self._operands(operation)[:1])):
                 self.values[index] = (same,)
@@ -132,7 +139,7 @@ class _Walk:
         if name in self.names and len(self.found) < _MAX_FOUND:
             scopes = (*self.around, self.program.scopes[index])
             self.found.append(Given(index, values, tuple(scope for scope in scopes if scope)))
-        if operation.results and (result := scalars.evaluate(operation, values)) is not None:
+        if operation.results and (result := scalars.evaluate(operation.form, values)) is not None:
             self.values[index] = (result,)
 
     def _call(self, operation: Operation) -> tuple[Value, ...]:

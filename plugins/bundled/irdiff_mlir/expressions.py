@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 import msgspec
 
@@ -18,6 +19,8 @@ _MAX_TERMS = 64
 _MAX_FACTORS = 6
 _MAX_TEXT = 400
 _MAX_CONSTANT = 1 << 64
+_MOST = 4096
+"""Texts of values that are remembered."""
 
 Monomial = tuple[str, ...]
 
@@ -188,6 +191,7 @@ def has_dimensions(value: Value) -> bool:
     return any(_DIMENSION.search(part) for part in parts)
 
 
+@lru_cache(_MOST)
 def text(value: Value, base: str = "") -> str:
     """``a_ptr + 64*pid.x + dim0[0:64]``; ``base`` is the pointer argument to begin with, if any."""
     if isinstance(value, Predicate):

@@ -91,14 +91,10 @@ class _Splitter:
                 return False  # the file is cut off inside it
             self.definitions.append(LocationAlias(name=match[1], text=match[2], ordinal=self.ordinal))
             return True
-        match = _ALIAS.match(line)
-        if match is None or match[1].startswith("#loc"):
+        found = alias(line, number, self.ordinal, len(self.definitions))
+        if found is None:
             return False
-        self.aliases.append(
-            Alias(
-                name=match[1], text=match[2], line=number, ordinal=self.ordinal, after=len(self.definitions)
-            )
-        )
+        self.aliases.append(found)
         return True
 
     def _code(self, number: int, line: str) -> None:
@@ -111,12 +107,12 @@ class _Splitter:
             and line.endswith(")")
             and "//" not in line
             and " loc(" not in line[:at]
-            and _SIMPLE.fullmatch(line, at + 5, len(line) - 1)
+            and is_simple(line, at + 5, len(line) - 1)
         ):
             trailing = line[at + 5 : -1]
             plain = line[:at]
         elif "loc(" in line or "//" in line:
-            plain, trailing, inner, comment = _take_apart(line)
+            plain, trailing, inner, comment = take_apart(line)
             if comment:
                 self.comments.append((self.ordinal, comment))
         if trailing or inner:
@@ -125,16 +121,28 @@ class _Splitter:
             )
         self.ordinal += 1 if plain and not plain.isspace() else 0
         if plain or plain == line:
-            self.spaces.append(_spaces(plain))
+            self.spaces.append(spaces(plain))
         self.code.append(plain.rstrip())
         self.closed.append(bool(trailing))
+
+
+def alias(line: str, number: int, ordinal: int, after: int) -> Alias | None:
+    """The attribute or type alias that a line defines, if it does; see :class:`Alias` for the numbers."""
+    match = _ALIAS.match(line)
+    if match is None or match[1].startswith("#loc"):
+        return None
+    return Alias(name=match[1], text=match[2], line=number, ordinal=ordinal, after=after)
+
+
+is_simple = _SIMPLE.fullmatch
+"""Whether a location is one name: ``#loc12``, ``unknown``."""
 
 
 _JOINED = re.compile(r"\w%|\S=|=\S|[\w})>]\{")
 """Where the printer puts a space and none is: ``tt.load%p``, ``%x =tt.load``."""
 
 
-def _spaces(line: str) -> str:
+def spaces(line: str) -> str:
     """Indentation, runs, trailing and missing white space of a line; single spaces are dropped."""
     body = line.lstrip()
     indent = line[: len(line) - len(body)] + "".join(_JOINED.findall(body))
@@ -143,7 +151,7 @@ def _spaces(line: str) -> str:
     return indent + "|" + re.sub(r"\S+", "|", body)
 
 
-def _take_apart(line: str) -> tuple[str, str, list[str], str]:
+def take_apart(line: str) -> tuple[str, str, list[str], str]:
     """Code, trailing location, inner locations and comment of one line; strings are left alone."""
     kept: list[str] = []
     found: list[str] = []

@@ -7,6 +7,7 @@ from enum import Enum
 import msgspec
 
 from irdiff.api import Issue
+from irdiff_mlir.forms import Form, joined
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -16,29 +17,42 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Position in document order, from 0."""
     name: str
     """Registered name in the newest dialect's spelling: ``ttg.memdesc_index``."""
-    written: str
-    """Registered name as this release spells it: ``triton_gpu.memdesc_subview``."""
+    form: Form
+    """What it says but for the names of values."""
     line: int
     """First line, from 1."""
     last: int
     """Last line, inclusive; that of the closing brace where there are regions."""
     parent: int
     """Index of the operation whose region holds it; -1 at the top."""
-    results: tuple[tuple[str, int], ...] = ()
-    """(name with its ``%``, how many values it stands for), in order."""
-    head: str = ""
-    """Text between the name and the first region, without locations; aliases as written."""
+    results: tuple[str, ...] = ()
+    """Names with their ``%``, in order; :attr:`Form.results` says how many values each stands for."""
+    values: tuple[str, ...] = ()
+    """Names of values in its head, in order: one for each gap between :attr:`Form.pieces`."""
     tail: str = ""
     """Text after the last region: attributes and type."""
     regions: int = 0
     """Number of regions."""
-    generic: bool = False
-    """Printed in the generic form, its name in quotes."""
+
+    @property
+    def written(self) -> str:
+        """Registered name as this release spells it: ``triton_gpu.memdesc_subview``."""
+        return self.form.written
+
+    @property
+    def generic(self) -> bool:
+        """Printed in the generic form, its name in quotes."""
+        return self.form.generic
+
+    @property
+    def head(self) -> str:
+        """Text between the name and the first region, without locations; aliases as written."""
+        return joined(self.form.pieces, self.values)
 
     @property
     def result_count(self) -> int:
         """Number of values it defines."""
-        return sum(count for _, count in self.results)
+        return sum(self.form.results)
 
 
 class ItemKind(Enum):

@@ -6,6 +6,7 @@ MLIR reuses names in sibling regions and in functions; a region sees its own and
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -21,6 +22,8 @@ class Names(Generic[T]):
 
     def __init__(self) -> None:
         self._now: dict[str, T] = {}
+        self.find: Callable[[str], T | None] = self._now.get
+        """What a name stands for here."""
         self._hidden: list[dict[str, T | None]] = [{}]
 
     def enter(self) -> None:
@@ -39,12 +42,10 @@ class Names(Generic[T]):
 
     def define(self, name: str, meaning: T) -> None:
         """A name of the innermost region."""
-        self._hidden[-1].setdefault(name, self._now.get(name))
-        self._now[name] = meaning
-
-    def find(self, name: str) -> T | None:
-        """What the name stands for here."""
-        return self._now.get(name)
+        now, hidden = self._now, self._hidden[-1]
+        if name not in hidden:
+            hidden[name] = now.get(name)
+        now[name] = meaning
 
     def find_own(self, name: str) -> T | None:
         """What the name stands for where the innermost region itself defines it: blocks are seen nowhere else."""

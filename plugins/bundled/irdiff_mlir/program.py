@@ -7,10 +7,12 @@ import re
 import msgspec
 
 from irdiff.api import Artifact, Context, Scope
-from irdiff_mlir import aliases, constants, drift, functions, reader, results
+from irdiff_mlir import constants, functions, reader, results
+from irdiff_mlir.aliases import Spelling
+from irdiff_mlir.forms import Form
 from irdiff_mlir.functions import FUNCTIONS, Function
 from irdiff_mlir.model import Item, ItemKind, Module, Operation
-from irdiff_mlir.names import DEFINITION, VALUE, Names
+from irdiff_mlir.names import DEFINITION, Names
 
 _FOR = re.compile(r"(?:unsigned )?%[\w$.-]+ = (%[\w$.#-]+) to (%[\w$.#-]+) step (%[\w$.#-]+)")
 LOOPS = frozenset(("scf.for", "scf.while"))
@@ -36,6 +38,9 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Which argument of that region, from 0: of ``scf.for`` the counter, then what is carried."""
 
 
+_UNKNOWN = Operand()
+
+
 class Loop(msgspec.Struct, frozen=True, kw_only=True):
     """One loop."""
 
@@ -56,6 +61,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     """A module, resolved. Sequences are indexed by operation."""
 
     module: Module
+    spelling: Spelling
     types: tuple[tuple[str, ...] | None, ...]
     """Types of the results in their newest spelling, aliases resolved; None where they cannot be told."""
     operands: tuple[tuple[Operand, ...], ...]
@@ -73,8 +79,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 
     def text(self, written: str) -> str:
         """Types or attributes in their newest spelling, aliases resolved."""
-        inlined = aliases.inline(written, self.module.aliases)
-        return drift.text(inlined) if self.module.old_names else inlined
+        return self.spelling.text(written)
 
     def nested(self, operation: Operation) -> list[Operation]:
         """Operations in the regions of one, at any depth; the first 256."""
@@ -119,6 +124,7 @@ class _Resolver:
 
     def __init__(self, module: Module) -> None:
         self.module = module
+        self.spelling = Spelling(module.aliases, old_names=module.old_names)
         self.names: Names[Operand] = Names()
         self.types: list[tuple[str, ...] | None] = []
         self.operands: list[tuple[Operand, ...]] = []
@@ -130,22 +136,27 @@ class _Resolver:
         self.constants: dict[int, int] = {}
         self.arguments: dict[int, str] = {}
         """Operations that only convert an argument of the kernel."""
+        self.typed: dict[Form, tuple[str, ...] | None] = {}
+        """Types of the results of operations without regions."""
         self.resolved: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def run(self) -> Program:
         operations = self.module.operations
         begun: dict[int, int] = {}
+        is_operation = ItemKind.OPERATION
         for item in self.module.items:
-            if item.kind is ItemKind.OPERATION:
+            kind = item.kind
+            if kind is is_operation:
                 self._operation(operations[item.operation])
-            elif item.kind is ItemKind.REGION:
+            elif kind is ItemKind.REGION:
                 self._region(operations[item.operation], item, begun)
-            elif item.kind is ItemKind.LABEL:
+            elif kind is ItemKind.LABEL:
                 self._arguments(item.text, item.operation)
-            elif item.kind is ItemKind.END:
+            elif kind is ItemKind.END:
                 self._end(operations[item.operation])
         return Program(
             module=self.module,
+            spelling=self.spelling,
             types=tuple(self.types),
             operands=tuple(self.operands),
             scopes=tuple(self.scopes),
@@ -155,20 +166,21 @@ class _Resolver:
         )
 
     def _operation(self, operation: Operation) -> None:
+        form = operation.form
         self.scopes.append(self.open_loops[-1] if self.open_loops else "")
         self.types.append(self._result_types(operation))
-        found = tuple(
-            self._operand(match[1], int(match[2] or 0))
-            for match in VALUE.finditer(operation.head)
-            if match[1]
-        )
+        find = self.names.find
+        if form.numbered:
+            found = tuple(map(self._operand, operation.values, form.numbers))
+        else:
+            found = tuple([find(name) or _UNKNOWN for name in operation.values])
         self.operands.append(found)
-        if operation.name in constants.UNCHANGED and found and found[0].argument:
-            self.arguments[operation.index] = found[0].argument
-        if (
-            value := constants.evaluate(operation, [self.constants.get(o.operation) for o in found])
-        ) is not None:
-            self.constants[operation.index] = value
+        if form.name in constants.EVALUATED:
+            if form.name in constants.UNCHANGED and found and found[0].argument:
+                self.arguments[operation.index] = found[0].argument
+            value = constants.evaluate(form, [self.constants.get(o.operation) for o in found])
+            if value is not None:
+                self.constants[operation.index] = value
         if not operation.regions:
             self._define(operation)
             return
@@ -180,24 +192,30 @@ class _Resolver:
     def _operand(self, name: str, result: int) -> Operand:
         found = self.names.find(name)
         if found is None:
-            return Operand()
+            return _UNKNOWN
         return Operand(operation=found.operation, result=result, argument=found.argument) if result else found
 
     def _result_types(self, operation: Operation) -> tuple[str, ...] | None:
-        written = results.result_types(operation)
+        if not operation.regions:
+            form = operation.form
+            if form not in self.typed:
+                self.typed[form] = self._newest(results.result_types(operation))
+            return self.typed[form]
+        return self._newest(results.result_types(operation))
+
+    def _newest(self, written: tuple[str, ...] | None) -> tuple[str, ...] | None:
         if not written:
             return written
         found = self.resolved.get(written)
         if found is None:
-            found = self.resolved[written] = tuple(
-                drift.text(text) if self.module.old_names else text
-                for text in (aliases.inline(text, self.module.aliases) for text in written)
-            )
+            found = self.resolved[written] = tuple(self.spelling.text(text) for text in written)
         return found
 
     def _define(self, operation: Operation) -> None:
-        for name, _ in operation.results:
-            self.names.define(name, Operand(operation=operation.index))
+        if operation.results:
+            operand = Operand(operation=operation.index)
+            for name in operation.results:
+                self.names.define(name, operand)
 
     def _region(self, operation: Operation, item: Item, begun: dict[int, int]) -> None:
         if begun.get(operation.index):

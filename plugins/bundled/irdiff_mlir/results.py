@@ -6,7 +6,10 @@ The rules are those of the operations' definitions (Triton 3.6 ``TritonOps.td``,
 
 from __future__ import annotations
 
-from irdiff_mlir import types
+from functools import lru_cache
+
+from irdiff_mlir import forms, types
+from irdiff_mlir.forms import Form
 from irdiff_mlir.model import Operation
 
 _TOKEN_RESULT = frozenset(
@@ -33,7 +36,17 @@ _SHORTHANDS = {
 
 def type_section(operation: Operation) -> str:
     """What follows the first top-level `` : `` of the operation, or of its end where it has regions."""
-    text = operation.tail if operation.generic and operation.regions else operation.head
+    form = operation.form
+    return _section(operation.tail) if form.generic and operation.regions else head_section(form)
+
+
+@lru_cache(forms.MOST)
+def head_section(form: Form) -> str:
+    """As :func:`type_section`, of an operation that prints its types in its head."""
+    return _section(form.text)
+
+
+def _section(text: str) -> str:
     last = (" " + text).rpartition(" : ")[2]
     if last.count("{") == last.count("}") and '"' not in last:
         return last if " : " in text or text.startswith(": ") else ""
@@ -43,52 +56,69 @@ def type_section(operation: Operation) -> str:
 
 def result_types(operation: Operation) -> tuple[str, ...] | None:
     """Types of the results with aliases as written; None where they cannot be told."""
-    expected = operation.result_count
-    if expected == 0:
+    if not operation.form.results:
         return ()
-    found = _types(operation)
-    return tuple(found) if len(found) == expected else None
+    if not operation.regions:
+        return _of_form(operation.form)
+    return _expected(operation.form, operation.tail, type_section(operation))
 
 
-def _types(operation: Operation) -> list[str]:
-    name = operation.name
-    if name in ("scf.for", "scf.if", "scf.index_switch", "scf.execute_region", "ttg.warp_specialize"):
-        return _after_arrow(operation)
-    section = type_section(operation)
+@lru_cache(forms.MOST)
+def _of_form(form: Form) -> tuple[str, ...] | None:
+    """Of an operation without regions."""
+    return _expected(form, "", head_section(form))
+
+
+def _expected(form: Form, tail: str, section: str) -> tuple[str, ...] | None:
+    count = sum(form.results)
+    if count == 0:
+        return ()
+    found = _types(form, tail, section)
+    return tuple(found) if len(found) == count else None
+
+
+_ARROW_ALONE = frozenset(
+    ("scf.for", "scf.if", "scf.index_switch", "scf.execute_region", "ttg.warp_specialize")
+)
+
+
+def _types(form: Form, tail: str, section: str) -> tuple[str, ...]:
+    name = form.name
+    if name in _ARROW_ALONE:
+        return _after_arrow(form, tail)
     if name in _TOKEN_RESULT:
-        return [_TOKEN]
+        return (_TOKEN,)
     arrow = types.split(section, "->")
     if len(arrow) > 1:
         return types.listed(arrow[-1])
     if name == "arith.constant":
-        return [section or _BARE_LITERALS.get(operation.head.split(" ")[-1], "i64")]
-    return _without_arrow(operation, section)
+        return (section or _BARE_LITERALS.get(form.text.split(" ")[-1], "i64"),)
+    return _without_arrow(name, section)
 
 
-def _after_arrow(operation: Operation) -> list[str]:
-    for text in (operation.head, operation.tail):
-        arrow = types.split(types.split(text, " : ")[0] if operation.name == "scf.for" else text, "->")
+def _after_arrow(form: Form, tail: str) -> tuple[str, ...]:
+    for text in (form.text, tail):
+        arrow = types.split(types.split(text, " : ")[0] if form.name == "scf.for" else text, "->")
         if len(arrow) > 1:
             return types.listed(arrow[-1])
-    return []
+    return ()
 
 
-def _without_arrow(operation: Operation, section: str) -> list[str]:
-    name = operation.name
+def _without_arrow(name: str, section: str) -> tuple[str, ...]:
     cast = types.split(section, " to ")
     if len(cast) > 1:
-        return [cast[-1]]
-    listed = types.split(section) if section else []
+        return (cast[-1],)
+    listed = types.split(section) if section else ()
     if not listed or name in _SAME_AS_ALL:
         return listed
     if name in _COMPARISONS:
-        return [_with_element(listed[0], "i1")]
+        return (_with_element(listed[0], "i1"),)
     if name == "tt.load":
-        return [_loaded(listed[0])]
+        return (_loaded(listed[0]),)
     chosen = listed[-1] if name in _LAST_TYPE else listed[0]
     if chosen.startswith("<") and name in _SHORTHANDS:
         chosen = _SHORTHANDS[name] + chosen
-    return [chosen]
+    return (chosen,)
 
 
 def _with_element(text: str, element: str) -> str:

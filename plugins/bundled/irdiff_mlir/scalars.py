@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
-from irdiff_mlir import attributes, expressions, types
+from irdiff_mlir import attributes, expressions, forms, types
 from irdiff_mlir.expressions import Expression, Predicate, Value
-from irdiff_mlir.model import Operation
+from irdiff_mlir.forms import Form
 
 _CONSTANT = re.compile(
     r"(?:\{[^{}]*\} )?(?:dense<)?(true|false|-?\d[\d.]*(?:[eE][+-]?\d+)?|0x[0-9A-Fa-f]+)>?(?: : (.*))?$"
@@ -121,17 +122,22 @@ def literal(values: Sequence[Value]) -> Expression | None:
     return values[0] if coefficient == 1 and len(monomial) == 1 and _LITERAL.match(monomial[0]) else None
 
 
-def evaluate(operation: Operation, values: Sequence[Value]) -> Value | None:
+def evaluate(form: Form, values: tuple[Value, ...]) -> Value | None:
     """The result of an operation on the values of its operands; None where nothing is known of it."""
-    name = operation.name
+    name = form.name
     if name in _LEAVES:
-        return _leaf(operation)
+        return _leaf(form)
     if not values:
         return None
-    if name in KEPT:
-        return values[0]
+    return values[0] if name in KEPT else _computed(form, values)
+
+
+@lru_cache(forms.MOST)
+def _computed(form: Form, values: tuple[Value, ...]) -> Value | None:
+    """As :func:`evaluate`, of an operation that computes: index arithmetic is much the same in all kernels."""
+    name = form.name
     if name in _SPECIAL:
-        return _SPECIAL[name](operation, values)
+        return _SPECIAL[name](form, values)
     if len(values) > 1 and all(isinstance(value, Predicate) for value in values):
         return _condition(name, expressions.predicate(values[0]), expressions.predicate(values[1]))
     return _arithmetic(name, [number(value) for value in values])
@@ -140,14 +146,15 @@ def evaluate(operation: Operation, values: Sequence[Value]) -> Value | None:
 _LEAVES = frozenset(("arith.constant", "tt.get_program_id", "tt.get_num_programs", "tt.make_range"))
 
 
-def _leaf(operation: Operation) -> Value | None:
+@lru_cache(forms.MOST)
+def _leaf(form: Form) -> Value | None:
     """What needs no operand."""
-    if operation.name == "arith.constant":
-        return constant(operation.head)
-    if operation.name != "tt.make_range":
-        word = "pid" if operation.name == "tt.get_program_id" else "grid"
-        return expressions.atom(f"{word}.{operation.head.partition(' ')[0]}")
-    fields = attributes.of(operation.head)
+    if form.name == "arith.constant":
+        return constant(form.text)
+    if form.name != "tt.make_range":
+        word = "pid" if form.name == "tt.get_program_id" else "grid"
+        return expressions.atom(f"{word}.{form.text.partition(' ')[0]}")
+    fields = attributes.of(form.text)
     start, end = attributes.integer(fields, "start"), attributes.integer(fields, "end")
     if start is None or end is None:
         return None
@@ -159,21 +166,21 @@ def number(value: Value) -> Expression:
     return value if isinstance(value, Expression) else expressions.made("int", (value,))
 
 
-def _bitcast(operation: Operation, values: Sequence[Value]) -> Value:
-    return values[0] if _same_bytes(operation) else expressions.made("bitcast", values[:1])
+def _bitcast(form: Form, values: Sequence[Value]) -> Value:
+    return values[0] if _same_bytes(form) else expressions.made("bitcast", values[:1])
 
 
-def _same_bytes(operation: Operation) -> bool:
+def _same_bytes(form: Form) -> bool:
     """Whether a bitcast keeps the size of what is pointed at, so that offsets mean the same."""
-    section = (" " + operation.head).rpartition(" : ")[2]
+    section = (" " + form.text).rpartition(" : ")[2]
     sides = [types.tile(side).rpartition("x")[2] for side in types.split(section, "->")]
     widths = [types.element_bits(side) for side in sides]
     return len(widths) == 2 and None not in widths and len({-(-(bits or 0) // 8) for bits in widths}) == 1
 
 
-def _descriptor(operation: Operation, values: Sequence[Value]) -> Value | None:
+def _descriptor(form: Form, values: Sequence[Value]) -> Value | None:
     """``descriptor(a_ptr, [M, K], [K, 1])``: pointer, sizes, strides."""
-    groups = [len(re.findall("%", group)) for group in re.findall(r"\[([^\[\]]*)\]", operation.head)]
+    groups = [len(re.findall("%", group)) for group in re.findall(r"\[([^\[\]]*)\]", form.text)]
     if len(groups) < 2 or len(values) < 1 + groups[0] + groups[1]:
         return None
     sizes, strides = values[1 : 1 + groups[0]], values[1 + groups[0] : 1 + groups[0] + groups[1]]
@@ -181,8 +188,8 @@ def _descriptor(operation: Operation, values: Sequence[Value]) -> Value | None:
     return expressions.made("descriptor", values[:1], ", ".join(listed))
 
 
-def _comparison(operation: Operation, values: Sequence[Value]) -> Value | None:
-    match = _PREDICATE.match(operation.head)
+def _comparison(form: Form, values: Sequence[Value]) -> Value | None:
+    match = _PREDICATE.match(form.text)
     if match is None or len(values) < 2:
         return None
     before, after = number(values[0]), number(values[1])
@@ -194,7 +201,7 @@ def _comparison(operation: Operation, values: Sequence[Value]) -> Value | None:
     return Predicate("and", (f"{expressions.text(before)} {symbol} {expressions.text(after)}",))
 
 
-def _select(_: Operation, values: Sequence[Value]) -> Value | None:
+def _select(_: Form, values: Sequence[Value]) -> Value | None:
     if len(values) != 3:
         return None
     if values[1] == values[2]:
@@ -218,23 +225,23 @@ def _condition(name: str, first: Predicate, second: Predicate) -> Value | None:
     return None
 
 
-def _moved(operation: Operation, values: Sequence[Value]) -> Value | None:
+def _moved(form: Form, values: Sequence[Value]) -> Value | None:
     """Dimensions after ``expand_dims``, ``trans`` or ``reshape``."""
     value = values[0]
-    fields = attributes.of(operation.head)
-    if operation.name == "tt.expand_dims":
+    fields = attributes.of(form.text)
+    if form.name == "tt.expand_dims":
         axis = attributes.integer(fields, "axis")
         if axis is None:
             return None
         return expressions.move_dimensions(value, lambda old: old + 1 if old >= axis else old)
-    if operation.name == "tt.trans":
+    if form.name == "tt.trans":
         order = [int(word) for word in re.findall(r"\d{1,2}", attributes.plain(fields.get("order", "")))]
         if sorted(order) != list(range(len(order))):
             return None
         return expressions.move_dimensions(value, lambda old: order.index(old) if old < len(order) else old)
     if not expressions.has_dimensions(value):
         return value
-    sizes = _LAYOUT.sub("", operation.head.rpartition("-> tensor<")[2].rstrip(">"))
+    sizes = _LAYOUT.sub("", form.text.rpartition("-> tensor<")[2].rstrip(">"))
     return expressions.made(f"reshape {sizes}", (value,))
 
 
@@ -276,7 +283,7 @@ def _folded(symbol: str | None, function: str | None, first: Expression, second:
     return expressions.made(word, arguments)
 
 
-_SPECIAL: dict[str, Callable[[Operation, Sequence[Value]], Value | None]] = {
+_SPECIAL: dict[str, Callable[[Form, Sequence[Value]], Value | None]] = {
     "arith.cmpi": _comparison,
     "arith.select": _select,
     "tt.bitcast": _bitcast,

@@ -131,6 +131,11 @@ def _is_dictionary(text: bytes, node: Node) -> bool:
     return match[1].decode("ascii", "replace") not in KNOWN
 
 
+def ends_the_one_before(line: str) -> bool:
+    """Whether an operation in the line before, if nothing in that is open, ends before this line."""
+    return _STARTS.match(line) is not None
+
+
 def begins_operation(line: str) -> bool:
     """Whether a line looks like the beginning of an operation."""
     return _OPERATION.match(line) is not None

@@ -18,16 +18,20 @@ class Tallies:
         self._lines: dict[str, dict[str, dict[str, list[int]]]] = {
             fact: {scope: {} for scope in scopes} for fact in facts
         }
-        self._program = program
+        self._scopes = program.scopes
+        self._operations = program.module.operations
 
     def add(self, fact: str, key: str, operation: int) -> None:
         """One occurrence of ``key`` at an operation (by index)."""
-        self.add_at(
-            fact,
-            key,
-            scope=self._program.scopes[operation],
-            line=self._program.module.operations[operation].line,
-        )
+        by_scope = self._lines[fact]
+        line = self._operations[operation].line
+        for around in self._around[self._scopes[operation]]:
+            keys = by_scope[around]
+            lines = keys.get(key)
+            if lines is None:
+                keys[key] = [line]
+            else:
+                lines.append(line)
 
     def add_at(self, fact: str, key: str, *, scope: str, line: int) -> None:
         """One occurrence in a scope, at a line: of something that has no operation of its own."""

@@ -3,89 +3,17 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from irdiff.api import Fact, FactSpec
-from irdiff_mlir import accesses, addresses, attributes
+from irdiff.api import Fact
+from irdiff_mlir import accesses, addresses, attributes, forms
+from irdiff_mlir.forms import Form
 from irdiff_mlir.model import Operation
 from irdiff_mlir.program import Loop, Program
 from irdiff_mlir.tallies import Tallies
+from irdiff_mlir.tile_specs import specs, tally_ids
 
-_TALLIES = (
-    (
-        "ops",
-        "operations",
-        "operations",
-        (
-            "Every operation by its registered name in the newest dialect's spelling, nested ones, functions and "
-            "`builtin.module` included, and what the custom syntax leaves out: what a walk with MLIR's own parser "
-            "meets. A loop's scope holds what is in its "
-            "body; the loop operation itself counts around it."
-        ),
-    ),
-    (
-        "tensors",
-        "tensor values by type",
-        "values",
-        "Results of operations that are tensors, by shape and element type; arguments of regions not counted.",
-    ),
-    (
-        "dots",
-        "matrix products by shape",
-        "operations",
-        (
-            "`A * B -> result` with shapes and element types, then what is not the default: input precision, scaled "
-            "operand types, `maxNumImpreciseAcc`. In TTGIR also warp-group and tensor-memory products."
-        ),
-    ),
-    (
-        "loads",
-        "loads",
-        "operations",
-        (
-            "Loads through pointers: shape and element type of the value, whether masked, whether with a value for "
-            "masked-off elements (`other`), cache and eviction modifiers and the other attributes."
-        ),
-    ),
-    ("stores", "stores", "operations", "Stores through pointers, described as loads are."),
-    (
-        "atomics",
-        "atomic operations",
-        "operations",
-        "Operation, memory order, scope, shape and element type, whether masked.",
-    ),
-    (
-        "program_ids",
-        "uses of program ids",
-        "operations",
-        "Axis; `num_programs` where the grid's size is read.",
-    ),
-    (
-        "store_casts",
-        "conversions right before a store",
-        "stores",
-        "Element types of the conversion whose result is stored, through operations that only move elements.",
-    ),
-    (
-        "reduces",
-        "reductions",
-        "operations",
-        "Axis, shape of the input and the operations of the combining region (or the function it calls).",
-    ),
-    ("scans", "scans", "operations", "As reductions; `reverse` where it runs backwards."),
-    (
-        "constants",
-        "constants",
-        "operations",
-        "Values of `arith.constant` with their types, layouts left out: `dense<0.000000e+00> : tensor<64x64xf32>`.",
-    ),
-    (
-        "descriptors",
-        "tensor descriptor operations",
-        "operations",
-        "Operations on tensor descriptors (TMA): kind and block.",
-    ),
-)
-"""(name, title, unit, meaning) of each tally."""
+__all__ = ("count", "other_facts", "specs", "tally_ids")
 
 _UNPRINTED = {
     "scf.for": ("scf.yield", 1),
@@ -104,76 +32,23 @@ _DESCRIBED = (
 )
 """(operations, tally, how its key is made)."""
 
-_SOURCE = "Operation definitions: Triton 3.6 `include/triton/Dialect/Triton/IR/TritonOps.td`."
-
-
-_ROLES = {
-    "ops": "operations",
-    "dots": "tile_dots",
-    "loads": "tile_loads",
-    "stores": "tile_stores",
-    "reduces": "reductions",
-}
-"""Tally -> what it is for rules."""
-_ANYWHERE = ("ops", "reduces")
-"""Those of which the GPU dialect says the same."""
-
-
-def specs(stage: str, group: str, *, as_written: bool = True) -> tuple[FactSpec, ...]:
-    """The facts of one stage; ``group`` heads them.
-
-    ``as_written``: what the stage loads, stores and multiplies is what the program asks for. The GPU dialect makes
-    other operations of some of it.
-    """
-    return (
-        FactSpec(
-            id=f"{stage}.arguments",
-            title="kernel arguments",
-            kind="record",
-            role="arguments",
-            group=group,
-            doc="Type and attributes of each runtime argument, by name. Names are Python's from Triton 3.6 on and "
-            "`argN` before; constexpr arguments and those specialized away are not in the IR.",
-        ),
-        *(
-            FactSpec(
-                id=f"{stage}.{name}",
-                title=title,
-                kind="tally",
-                unit=unit,
-                role=_ROLES.get(name) if as_written or name in _ANYWHERE else None,
-                group=group,
-                doc=f"{doc} {_SOURCE}",
-            )
-            for name, title, unit, doc in _TALLIES
-        ),
-        FactSpec(
-            id=f"{stage}.loops",
-            title="loops",
-            kind="sequence",
-            group=group,
-            doc="`scf.for` and `scf.while` in order of appearance: bounds and step (a number, an argument's name, "
-            "or `?`), iterations where all three are constants, nesting depth, values carried between iterations.",
-        ),
-        *addresses.specs(stage, group),
-    )
-
-
-def tally_ids(stage: str) -> tuple[str, ...]:
-    """Ids of the tallies that :func:`count` fills."""
-    return tuple(f"{stage}.{name}" for name, *_ in _TALLIES)
-
 
 def count(stage: str, program: Program, tallies: Tallies) -> None:
     """Fill the tallies."""
     _count_unprinted(stage, program, tallies)
-    for operation in program.module.operations:
-        index = operation.index
-        tallies.add(f"{stage}.ops", operation.name, index)
-        for text in program.types[index] or ():
-            if text.startswith("tensor<") and (key := _tensor(text)):
-                tallies.add(f"{stage}.tensors", key, index)
-        _count_operation(stage, program, operation, tallies)
+    ops, tensors, constants, add = f"{stage}.ops", f"{stage}.tensors", f"{stage}.constants", tallies.add
+    shapes: dict[tuple[str, ...] | None, tuple[str, ...]] = {None: (), (): ()}
+    for operation, found in zip(program.module.operations, program.types, strict=True):
+        index, name = operation.index, operation.name
+        add(ops, name, index)
+        if found not in shapes:
+            shapes[found] = tuple(key for text in found or () if (key := _tensor(text)))
+        for key in shapes[found]:
+            add(tensors, key, index)
+        if name == "arith.constant":
+            add(constants, _constant(operation.form), index)
+        if name in _COUNTED or name.startswith("tt.descriptor_"):
+            _count_operation(stage, program, operation, tallies)
 
 
 def _count_unprinted(stage: str, program: Program, tallies: Tallies) -> None:
@@ -190,11 +65,6 @@ def _count_unprinted(stage: str, program: Program, tallies: Tallies) -> None:
 
 def _count_operation(stage: str, program: Program, operation: Operation, tallies: Tallies) -> None:
     name, index = operation.name, operation.index
-    if name == "arith.constant":
-        value = _ENCODING.sub(">", operation.head)[:LONGEST_CONSTANT]
-        tallies.add(f"{stage}.constants", value, index)
-    if name.startswith("arith."):
-        return
     for operations, tally, describe in _DESCRIBED:
         if name in operations:
             tallies.add(f"{stage}.{tally}", describe(program, operation), index)
@@ -214,8 +84,28 @@ LONGEST_CONSTANT = 200
 """Letters of a constant that are told: a table of values is cut."""
 
 
+_COUNTED = frozenset(
+    (
+        *(name for operations, *_ in _DESCRIBED for name in operations),
+        "tt.get_program_id",
+        "tt.get_num_programs",
+        "tt.make_tensor_descriptor",
+        *accesses.STORING,
+    )
+)
+"""Operations that are counted in more than one tally."""
+
+
+@lru_cache(forms.MOST)
+def _constant(form: Form) -> str:
+    """``dense<1> : tensor<64xi32>``, without the layout."""
+    return _ENCODING.sub(">", form.text)[:LONGEST_CONSTANT]
+
+
 def _tensor(text: str) -> str:
-    """``64x32xf16`` of ``tensor<64x32xf16, #layout>``, without taking the layout apart."""
+    """``64x32xf16`` of ``tensor<64x32xf16, #layout>``, without taking the layout apart; ``""`` for other types."""
+    if not text.startswith("tensor<"):
+        return ""
     body = text[len("tensor<") : -1]
     return body.partition(", #")[0]
 

@@ -67,6 +67,22 @@ def alias_issues(parts: lines.Lines, resolved: dict[str, str]) -> list[Issue]:
     return found
 
 
+def whole(line_count: int, reason: str, *, has_region: bool) -> list[Issue]:
+    """An issue where the file ends early: for the reason seen, or because nothing in it has a body."""
+    reason = reason or ("" if has_region else "it holds no function")
+    if not reason:
+        return []
+    return [
+        Issue(
+            severity="error",
+            code="truncated",
+            message=f"the file ends early: {reason}",
+            line=line_count,
+            hint="compile the kernel again; what is there was read",
+        )
+    ]
+
+
 def syntax_issues(
     completed: ending.Completed,
     tree: Tree,
@@ -76,18 +92,7 @@ def syntax_issues(
     has_region: bool,
 ) -> tuple[Issue, ...]:
     """A file that ends early, and lines that are no MLIR."""
-    issues: list[Issue] = []
-    reason = completed.reason or ("" if has_region else "it holds no function")
-    if reason:
-        issues.append(
-            Issue(
-                severity="error",
-                code="truncated",
-                message=f"the file ends early: {reason}",
-                line=completed.lines,
-                hint="compile the kernel again; what is there was read",
-            )
-        )
+    issues = whole(completed.lines, completed.reason, has_region=has_region)
     dropped = {number for number, _ in completed.dropped}
     bad = [number for number, _ in unread_lines if number not in dropped]
     bad += [line for line, _ in tree.missing if line <= completed.lines and line not in bad]

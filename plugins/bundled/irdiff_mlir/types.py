@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from math import prod
 
 import msgspec
@@ -42,6 +43,13 @@ class Shaped(msgspec.Struct, frozen=True, kw_only=True):
         return prod((int(size) for size in self.shape), start=1) * width
 
 
+MOST = 2048
+"""Types and lists remembered: a kernel has dozens."""
+LONGEST = 2_048
+"""Characters of a text that is remembered; a longer one is read each time."""
+
+
+@lru_cache(MOST)
 def shaped(text: str) -> Shaped | None:
     """Take a tensor or memory descriptor type apart; None for any other type."""
     match = _SHAPED.match(text)
@@ -61,6 +69,7 @@ def element_bits(element: str) -> int | None:
     return int(match[1]) if match and len(match[1]) < 6 else None
 
 
+@lru_cache(MOST)
 def pointee(element: str) -> str | None:
     """``f16`` of ``!tt.ptr<f16>`` or ``!tt.ptr<f16, 3>``; None for what is no pointer."""
     if not element.startswith("!tt.ptr<") or not element.endswith(">"):
@@ -68,6 +77,7 @@ def pointee(element: str) -> str | None:
     return split(element[len("!tt.ptr<") : -1])[0]
 
 
+@lru_cache(MOST)
 def tile(text: str) -> str:
     """``64x32xf16`` for a tensor, memory descriptor or tensor of pointers to ``f16``, ``f16`` for a scalar."""
     found = shaped(text) or shaped(pointee(text) or "")
@@ -82,10 +92,14 @@ def layout(text: str) -> str:
     return found.layout if found else ""
 
 
-def split(text: str, separator: str = ",") -> list[str]:
+def split(text: str, separator: str = ",") -> tuple[str, ...]:
     """Parts of a list at the separators (``,``, `` : ``, `` to `` or ``->``) outside any bracket or string."""
     if separator not in text:
-        return [text.strip()]
+        return (text.strip(),)
+    return _split(text, separator) if len(text) <= LONGEST else _parts(text, separator)
+
+
+def _parts(text: str, separator: str) -> tuple[str, ...]:
     parts: list[str] = []
     depth = start = 0
     for match in _BRACKET.finditer(text):
@@ -98,15 +112,18 @@ def split(text: str, separator: str = ",") -> list[str]:
         elif token in _CLOSE:
             depth -= 1
     parts.append(text[start:].strip())
-    return parts
+    return tuple(parts)
 
 
-def listed(text: str) -> list[str]:
+_split = lru_cache(2 * MOST)(_parts)
+
+
+def listed(text: str) -> tuple[str, ...]:
     """Types of a list that may stand in parentheses: ``(i32, f16)``, ``()``, ``f16``."""
     text = text.strip()
     if text.startswith("(") and text.endswith(")"):
         text = text[1:-1]
-    return split(text) if text.strip() else []
+    return split(text) if text.strip() else ()
 
 
 def enclosed(text: str, start: int) -> str:

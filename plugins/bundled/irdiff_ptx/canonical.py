@@ -7,15 +7,17 @@ into no instruction, or folds two spellings that the PTX ISA defines as equal.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from irdiff.api import Artifact, Canonical, Context
 from irdiff_ptx.declarations import Parameter, parse_head, shortest_sizes
-from irdiff_ptx.erased import Erased, debug_text
+from irdiff_ptx.erased import Erased, debug_text, layout_text
 from irdiff_ptx.facts import listing_of
 from irdiff_ptx.names import NAME, FunctionNames, is_debug_label
-from irdiff_ptx.reader import Item
+from irdiff_ptx.reader import Item, Listing
 
 _SHARED_CTA = re.compile(r"\.shared::cta(?=\.|\Z)")
+_BLANK = re.compile(r"[^\S\n]+")
 _LITERAL = frozenset({".pragma", ".global", ".const", ".target", ".address_size", ".version", ".alias"})
 """Directives whose text holds no register, label or parameter."""
 
@@ -25,19 +27,40 @@ def canonical(artifact: Artifact, context: Context) -> Canonical:
     listing = listing_of(artifact, context)
     writer = _Writer(listing.items, context)
     writer.write_all()
-    erased = writer.erased
+    _without_debug(listing, writer)
+    _without_layout(listing, writer)
+    lines, places = writer.in_order()
+    return Canonical.of(lines, places=places, erased=writer.erased.digests())
+
+
+def _without_debug(listing: Listing, writer: _Writer) -> None:
+    """What line information says, taken away or kept."""
+    dropped: dict[str, list[str]] = {name: [] for name in ("source-paths", "source-lines") if writer.on(name)}
     for line, name, text in debug_text(listing):
-        if context.normalizes(name):
-            erased.add(name, text)
-        elif name in ("source-paths", "source-lines") or (name == "spacing" and not text.strip()):
+        if name in dropped:
+            dropped[name].append(text)
+        else:
             writer.keep(line, text.strip())
-    if not context.normalizes("comments"):
+    for name, texts in dropped.items():
+        if texts:
+            writer.erased.add(name, *texts)
+
+
+def _without_layout(listing: Listing, writer: _Writer) -> None:
+    """Comments and spacing, taken away or kept."""
+    comments, numbers, spaced = layout_text(listing)
+    if comments and writer.on("comments"):
+        writer.erased.add("comments", *comments)
+    if spaced and writer.on("spacing"):
+        writer.erased.add("spacing", *spaced)
+    elif spaced:
+        for line in [line for line, text in zip(numbers, spaced, strict=True) if not text.strip()]:
+            writer.keep(line, "")
+    if not writer.on("comments"):
         for number, content in enumerate(listing.lines, 1):
             _, mark, comment = content.partition("//")
             if mark:
                 writer.keep(number, f"//{comment.rstrip()}")
-    lines, places = writer.in_order()
-    return Canonical.of(lines, places=places, erased=erased.digests())
 
 
 class _Writer:
@@ -49,6 +72,8 @@ class _Writer:
         self.erased = Erased()
         self.written: list[tuple[int, str]] = []
         self.names = FunctionNames(items, 0)
+        self.known: dict[str, str] = {}
+        """Names met since the last brace, head or declaration, and what each is called."""
         self.depth = 0
         self._kept = False
 
@@ -65,50 +90,78 @@ class _Writer:
 
     def write_all(self) -> None:
         """Every item of the file."""
-        put = self.written.append
-        for index, item in enumerate(self.items):
-            line, guard, opcode, operands = item
-            mark = opcode[0]
-            if mark.isalpha():
-                put((line, self._instruction(guard, opcode, operands)))
-            elif mark == ".":
-                self._directive(index, item)
-            elif mark == ":":
-                self._label(line, operands or "")
-            elif mark == "{":
-                self.depth += 1
-                if self.depth > 1:
-                    self.names.enter(index)
-                put((line, "{"))
-            elif mark == "}":
-                self.depth -= 1
-                if self.depth > 0:
-                    self.names.leave()
-                put((line, "}"))
-            else:
-                put((line, operands or ""))
+        opcodes = [item[2] for item in self.items]
+        marks = {opcode for opcode in set(opcodes) if not opcode[0].isalpha()}
+        done = 0
+        for index in [index for index, opcode in enumerate(opcodes) if opcode in marks]:
+            self._instructions(self.items[done:index])
+            self._mark(index)
+            done = index + 1
+        self._instructions(self.items[done:])
         if self.on("register-names"):
             self.erased.add("register-names", *self.names.register_order)
 
-    def _instruction(self, guard: str | None, opcode: str, operands: str | None) -> str:
-        if "::cta" in opcode and self.on("state-space-spelling"):
-            folded = _SHARED_CTA.sub(".shared", opcode)
-            self.erased.add("state-space-spelling", f"{len(self.written)} {opcode}")
-            opcode = folded
-        if operands and self.on("spacing"):
-            operands = "".join(operands.split()).replace(",", ", ")
-        text = f"{opcode} {self._renamed(operands)};" if operands else f"{opcode};"
-        return f"{self._renamed(guard.strip())} {text}" if guard else text
+    def _mark(self, index: int) -> None:
+        """An item that is no instruction."""
+        item = self.items[index]
+        line, _, opcode, operands = item
+        mark = opcode[0]
+        if mark == ".":
+            self._directive(index, item)
+        elif mark == ":":
+            self._label(line, operands or "")
+        elif mark == "{":
+            self.depth += 1
+            if self.depth > 1:
+                self.names.enter(index)
+                self.known = {}
+            self.written.append((line, "{"))
+        elif mark == "}":
+            self.depth -= 1
+            if self.depth > 0:
+                self.names.leave()
+                self.known = {}
+            self.written.append((line, "}"))
+        else:
+            self.written.append((line, operands or ""))
+
+    def _instructions(self, items: Sequence[Item]) -> None:
+        """Instructions that follow one another: no name changes its meaning among them, so all are renamed at once."""
+        if not items:
+            return
+        first = len(self.written)
+        given = "\n".join(
+            [text for _, guard, _, operands in items for text in (operands, guard and guard.strip()) if text]
+        )
+        if self.on("spacing"):
+            given = given.replace(", ", ",")
+            if _BLANK.search(given):
+                given = _BLANK.sub("", given)
+            given = given.replace(",", ", ")
+        texts = iter(self._renamed(given).split("\n"))
+        spelled = {opcode: self._opcode(opcode) for opcode in {item[2] for item in items}}
+        for line, guard, opcode, operands in items:
+            text = f"{spelled[opcode]} {next(texts)};" if operands else f"{spelled[opcode]};"
+            self.written.append((line, f"{next(texts)} {text}" if guard else text))
+        if any("::cta" in opcode for opcode in spelled) and self.on("state-space-spelling"):
+            opcodes = [item[2] for item in items]
+            said = [f"{place} {opcode}" for place, opcode in enumerate(opcodes, first) if "::cta" in opcode]
+            self.erased.add("state-space-spelling", *said)
+
+    def _opcode(self, opcode: str) -> str:
+        folds = "::cta" in opcode and self.on("state-space-spelling")
+        return _SHARED_CTA.sub(".shared", opcode) if folds else opcode
 
     def _renamed(self, text: str) -> str:
-        return NAME.sub(self._replacement, text)
-
-    def _replacement(self, match: re.Match[str]) -> str:
-        name = match.group()
-        kind, new = self.names.resolve(name)
-        if kind is None or not self.on(kind):
-            return name
-        return new
+        """The text, of any number of lines, with its names replaced."""
+        parts = NAME.split(text)
+        names = parts[1::2]
+        for name in dict.fromkeys(names):
+            if name not in self.known:
+                kind, new = self.names.resolve(name)
+                self.known[name] = name if kind is None or not self.on(kind) else new
+        parts[1::2] = [self.known[name] for name in names]
+        return "".join(parts)
 
     def _label(self, line: int, name: str) -> None:
         if not self.names.is_used(name):
@@ -130,6 +183,7 @@ class _Writer:
             self.erased.add("ptx-version", text)
         elif word == ".reg":
             self.names.declare(text)
+            self.known = {}
             if self.on("register-names"):
                 self.erased.add("register-names", text)
             else:
@@ -146,6 +200,7 @@ class _Writer:
             if self.on("register-names"):
                 self.erased.add("register-names", *self.names.register_order)
             self.names = FunctionNames(self.items, index + 1)
+            self.known = {}
         if head is None:
             self.written.append((item[0], text))
             return

@@ -12,12 +12,13 @@ from typing import Literal, TypeAlias
 from irdiff_ptx.declarations import registers
 from irdiff_ptx.reader import Item
 
-NAME = re.compile(r"(?<![\w$%])[%$A-Za-z_][\w$]*")
-NAMES = r"%\w*\d|\$L\w+"
-"""Registers and labels, as canonical lines and artifacts write them."""
-_NUMBERED = re.compile(r"(.*?\D)(0|[1-9]\d{0,8})\Z")
+NAME = re.compile(r"([%$A-Za-z_](?<![\w$%].)[\w$]*)")
+"""A name, in a group so that ``split`` keeps it. It looks back from behind its first character: ``re`` then skips to
+the next character that can begin a name."""
+_DIGITS = "0123456789"
 _DEBUG_LABEL = re.compile(r"\$L__(?:tmp|func_begin|func_end|info_string|pc_sec)\d*\Z")
 _REFERS = ("bra", "brx", "call", "mov")
+_MARKS = frozenset({"{", "}", ":", ".branchtargets"})
 
 Rule: TypeAlias = Literal["register-names", "labels", "parameter-names"]
 _Found: TypeAlias = "tuple[Rule | None, str]"
@@ -26,6 +27,11 @@ _Found: TypeAlias = "tuple[Rule | None, str]"
 def is_debug_label(name: str) -> bool:
     """Whether LLVM puts such a label only for debug sections."""
     return _DEBUG_LABEL.match(name) is not None
+
+
+def _is_number(digits: str) -> bool:
+    """Whether the digits at the end of a name are a number as ``%r<196>`` declares it: no zeros in front."""
+    return 0 < len(digits) < 10 and (digits[0] != "0" or digits == "0")
 
 
 class _Scope:
@@ -54,7 +60,11 @@ class FunctionNames:
         """The labels of every pair of braces, numbered where they stand, and which are referred to."""
         found: list[tuple[int, str]] = []
         stack: list[int] = []
-        for index in range(start, len(items)):
+        referring: list[str] = []
+        opcodes = [item[2] for item in items]
+        wanted = {opcode for opcode in set(opcodes) if opcode in _MARKS or opcode.startswith(_REFERS)}
+        end = len(items) if opcodes[start : start + 1] == ["{"] else start + 1  # no body: nothing follows
+        for index in [start + place for place, each in enumerate(opcodes[start:end]) if each in wanted]:
             _, _, opcode, operands = items[index]
             if opcode == "{":
                 stack.append(index)
@@ -62,10 +72,11 @@ class FunctionNames:
                 del stack[-1:]
             elif opcode == ":" and stack:
                 found.append((stack[-1], operands or ""))
-            elif opcode.startswith(_REFERS) or opcode == ".branchtargets":
-                self._used.update(NAME.findall(operands or ""))
+            elif operands and opcode != ":":
+                referring.append(operands)
             if not stack:
                 break
+        self._used.update(NAME.findall("\n".join(referring)))
         number = 0
         for scope, name in found:
             if name in self._used and name not in self._labels.setdefault(scope, {}):
@@ -103,10 +114,14 @@ class FunctionNames:
                 return "register-names", new
             kind = scope.singles.get(name)
             if kind is None and scope.ranges:
-                numbered = _NUMBERED.match(name)
-                if numbered is not None:
-                    kind, count = scope.ranges.get(numbered[1], (None, 0))
-                    kind = kind if int(numbered[2]) < count else None
+                base = name.rstrip(_DIGITS)
+                declared = scope.ranges.get(base)
+                if (
+                    declared is not None
+                    and _is_number(name[len(base) :])
+                    and int(name[len(base) :]) < declared[1]
+                ):
+                    kind = declared[0]
             if kind is not None:
                 number = self._counts.get(kind, 0)
                 self._counts[kind] = number + 1

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from irdiff.api import EntryInfo, Normalization, StageSpec, hookimpl
-from irdiff_ptx.canonical import canonical
-from irdiff_ptx.facts import summarize
-from irdiff_ptx.names import NAMES
+from irdiff.api import Artifact, Canonical, Context, EntryInfo, Normalization, StageSpec, Summary, hookimpl
 from irdiff_ptx.road import road
-from irdiff_ptx.specs import FACTS
+from irdiff_ptx.specs import FACTS, NAMES
 
 irdiff_api_version = 1
 
@@ -61,6 +58,18 @@ NORMALIZATIONS = (
 )
 
 
+def _summarize(artifact: Artifact, context: Context) -> Summary:
+    from irdiff_ptx.facts import summarize  # what reads an artifact is imported when there is one
+
+    return summarize(artifact, context)
+
+
+def _canonical(artifact: Artifact, context: Context) -> Canonical:
+    from irdiff_ptx.canonical import canonical
+
+    return canonical(artifact, context)
+
+
 def expected(entry: EntryInfo) -> bool:
     """PTX is kept in cache entries and dump folders of CUDA kernels."""
     return entry.backend == "cuda" and entry.layout in ("cache", "dump")
@@ -78,8 +87,8 @@ def irdiff_stages() -> Iterable[StageSpec]:
             produced_by="LLVM's code generator",
             version_facts=("meta.triton",),
             facts=FACTS,
-            summarize=summarize,
-            canonical=canonical,
+            summarize=_summarize,
+            canonical=_canonical,
             normalizations=NORMALIZATIONS,
             expected=expected,
             road=road,

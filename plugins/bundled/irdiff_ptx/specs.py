@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from irdiff.api import FactSpec
 
+NAMES = r"%\w*\d|\$L\w+"
+"""Registers and labels, as canonical lines and artifacts write them."""
 _ARCH = ("target.arch",)
 _ISA = "PTX ISA 9.0"
 _SCOPES = " Statements inside inline-assembly blocks count like any other; a loop counts what its inner loops hold too."

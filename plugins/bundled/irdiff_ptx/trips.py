@@ -45,7 +45,11 @@ class TripCounts:
         self._items = items
         self._blocks = flow.blocks
         self._successors = flow.successors
-        self._loops = flow.loops
+        self._inner: dict[str, list[Loop]] = {}
+        for inner in flow.loops:
+            parts = inner.id.split("/")
+            for end in range(1, len(parts)):
+                self._inner.setdefault("/".join(parts[:end]), []).append(inner)
         self._definitions: dict[str, list[int]] = {}
         definitions = self._definitions
         for index, item in enumerate(items):
@@ -72,7 +76,7 @@ class TripCounts:
         if len(leaving) != 1 or len(latches) != 1 or leaving[0] not in (loop.header, latches[0]):
             return None
         once = (loop.header, latches[0])
-        if any(inner.id.startswith(f"{loop.id}/") and inner.blocks & set(once) for inner in self._loops):
+        if any(inner.blocks & set(once) for inner in self._inner.get(loop.id, ())):
             return None
         test = self._test(leaving[0], loop)
         if test is None:

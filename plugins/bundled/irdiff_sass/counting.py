@@ -2,52 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 import msgspec
 
 from irdiff.api import Coverage, Fact, Scalar, Scope
 from irdiff_sass.families import TABLE, access_bytes, class_of, is_mma, matrix_bytes
-from irdiff_sass.instructions import OPERAND, Instruction
+from irdiff_sass.instructions import NEVER, OPERAND, Instruction
 from irdiff_sass.listing import CodeText, Listing
 from irdiff_sass.loops import Loop, find_loops
 
 UNKNOWN_SHOWN = 50
 """Places listed of what was not understood."""
 
-Key = Callable[[Instruction], str | None]
+SHORT = 64
+"""Characters of an operand that is worth remembering."""
 
-
-def _width(*families: str, matrix: str = "") -> Key:
-    def key(instruction: Instruction) -> str | None:
-        if not instruction.executes:
-            return None
-        if instruction.family in families:
-            return str(access_bytes(instruction.opcode))
-        if instruction.family == matrix:
-            return f"{matrix_bytes(instruction.opcode)} matrix"
-        return None
-
-    return key
-
-
-def _local(instruction: Instruction) -> str | None:
-    if not instruction.executes or instruction.family not in ("LDL", "STL"):
-        return None
-    return f"{'load' if instruction.family == 'LDL' else 'store'} {access_bytes(instruction.opcode)}"
-
-
-TALLIES: dict[str, Key] = {
-    "sass.opcodes": lambda instruction: instruction.opcode,
-    "sass.classes": lambda instruction: class_of(instruction.family),
-    "sass.mma": lambda instruction: instruction.opcode if is_mma(instruction.family) else None,
-    "sass.global_loads": _width("LDG", "LD"),
-    "sass.global_stores": _width("STG", "ST"),
-    "sass.shared_loads": _width("LDS", matrix="LDSM"),
-    "sass.shared_stores": _width("STS", matrix="STSM"),
-    "sass.local_accesses": _local,
+TALLIES = (
+    "sass.opcodes",
+    "sass.classes",
+    "sass.mma",
+    "sass.global_loads",
+    "sass.global_stores",
+    "sass.shared_loads",
+    "sass.shared_stores",
+    "sass.local_accesses",
+)
+_ACCESSES = {
+    "LDG": "sass.global_loads",
+    "LD": "sass.global_loads",
+    "STG": "sass.global_stores",
+    "ST": "sass.global_stores",
+    "LDS": "sass.shared_loads",
+    "STS": "sass.shared_stores",
 }
-"""Fact id to the key under which an instruction counts, or ``None``."""
+_MATRICES = {"LDSM": "sass.shared_loads", "STSM": "sass.shared_stores"}
+_LOCAL = {"LDL": "load", "STL": "store"}
+
+
+@lru_cache(maxsize=4096)
+def _keys(opcode: str, *, executes: bool) -> tuple[tuple[str, str], ...]:
+    """(fact, key) of each tally that counts an opcode."""
+    family = opcode.partition(".")[0]
+    found = [("sass.opcodes", opcode), ("sass.classes", class_of(family))]
+    if is_mma(family):
+        found.append(("sass.mma", opcode))
+    if executes and family in _ACCESSES:
+        found.append((_ACCESSES[family], str(access_bytes(opcode))))
+    if executes and family in _MATRICES:
+        found.append((_MATRICES[family], f"{matrix_bytes(opcode)} matrix"))
+    if executes and family in _LOCAL:
+        found.append(("sass.local_accesses", f"{_LOCAL[family]} {access_bytes(opcode)}"))
+    return tuple(found)
 
 
 class Counted(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,47 +114,76 @@ def _outer_first(loops: Sequence[Loop]) -> Iterable[Loop]:
 
 
 def _facts(instructions: Sequence[Instruction], scope: str) -> list[Fact]:
-    everywhere = _everywhere(instructions)
+    addresses = tuple([instruction.address for instruction in instructions])
+    everywhere = {"": addresses} if addresses else {}
     facts = [Fact(id="sass.instructions", value=len(instructions), scope=scope, evidence=everywhere)]
-    for fact_id, key in TALLIES.items():
-        places: dict[str, list[int]] = {}
-        for instruction in instructions:
-            found = key(instruction)
-            if found is not None:
-                places.setdefault(found, []).append(instruction.address)
-        value: dict[str, Scalar] = {each: len(places[each]) for each in sorted(places)}
-        evidence = {each: tuple(places[each]) for each in sorted(places)}
+    tallies = _tallies(instructions)
+    for fact_id in TALLIES:
+        places = tallies[fact_id]
+        keys = sorted(places)
+        value: dict[str, Scalar] = {key: len(places[key]) for key in keys}
+        evidence = {key: tuple(places[key]) for key in keys}
         facts.append(Fact(id=fact_id, value=value, scope=scope, evidence=evidence))
-    if all(instruction.control >= 0 for instruction in instructions):
-        stalls = sum(instruction.stall for instruction in instructions)
+    controls = [instruction.control for instruction in instructions]
+    if min(controls, default=0) >= 0:
+        stalls = sum([control & 15 for control in controls])
         facts.append(Fact(id="sass.stalls", value=stalls, scope=scope, evidence=everywhere))
     return facts
 
 
-def _everywhere(instructions: Sequence[Instruction]) -> dict[str, tuple[int, ...]]:
-    """Every address."""
-    return {"": tuple(instruction.address for instruction in instructions)} if instructions else {}
+def _tallies(instructions: Sequence[Instruction]) -> dict[str, dict[str, list[int]]]:
+    """For each tally the addresses of each key, in order: counted by opcode, of which there are few."""
+    groups: dict[str, list[int]] = defaultdict(list)
+    idle: dict[str, list[int]] = defaultdict(list)
+    for instruction in instructions:
+        opcodes = idle if instruction.predicate in NEVER else groups
+        opcodes[instruction.opcode].append(instruction.address)
+    tallies: dict[str, dict[str, list[int]]] = {fact_id: {} for fact_id in TALLIES}
+    shared: list[list[int]] = []
+    for executes, opcodes in ((True, groups), (False, idle)):
+        for opcode, addresses in opcodes.items():
+            for fact_id, key in _keys(opcode, executes=executes):
+                tally = tallies[fact_id]
+                known = tally.get(key)
+                if known is None:
+                    tally[key] = list(addresses)
+                else:
+                    known += addresses
+                    shared.append(known)
+    for known in shared:
+        known.sort()
+    return tallies
 
 
 def coverage(codes: Iterable[CodeText]) -> Coverage:
     """Instructions whose opcode family is in the table and whose operands have a known form."""
     total = understood = 0
     unknown: list[tuple[int, str]] = []
-    checked: dict[str, bool] = {}
     for code in codes:
-        for instruction in code.without_padding():
-            total += 1
-            if instruction.family in TABLE and all(
-                _known(operand, checked) for operand in instruction.operands
-            ):
+        body = code.without_padding()
+        total += len(body)
+        strange = {
+            opcode for opcode in {each.opcode for each in body} if opcode.partition(".")[0] not in TABLE
+        }
+        operands = {operand for several in {each.operands for each in body} for operand in several}
+        odd = {operand for operand in operands if not _is_operand(operand)}
+        if not strange and not odd:
+            understood += len(body)
+            continue
+        for each in body:
+            if each.opcode not in strange and odd.isdisjoint(each.operands):
                 understood += 1
             elif len(unknown) < UNKNOWN_SHOWN:
-                text = f"{instruction.opcode} {', '.join(instruction.operands)}".rstrip()[:200]
-                unknown.append((instruction.address, text))
+                text = f"{each.opcode} {', '.join(each.operands)}".rstrip()[:200]
+                unknown.append((each.address, text))
     return Coverage(understood=understood, total=total, unknown=tuple(unknown))
 
 
-def _known(operand: str, checked: dict[str, bool]) -> bool:
-    if operand not in checked:
-        checked[operand] = OPERAND.fullmatch(operand) is not None
-    return checked[operand]
+def _is_operand(operand: str) -> bool:
+    """Whether an operand has a known form; short ones, which nearly all are, are looked at once in a process."""
+    return _is_short_operand(operand) if len(operand) <= SHORT else OPERAND.fullmatch(operand) is not None
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_short_operand(operand: str) -> bool:
+    return OPERAND.fullmatch(operand) is not None

@@ -18,10 +18,10 @@ import msgspec
 
 from irdiff.api import Artifact, ParseError, Tool, Toolbox, ToolError
 from irdiff_sass.cubin import Code, Cubin, read_cubin
-from irdiff_sass.instructions import SIZE
-from irdiff_sass.listing import CodeText, Listing, Undecoded, decode
+from irdiff_sass.instructions import SIZE, read_statements
+from irdiff_sass.listing import CodeText, Listing, Undecoded
+from irdiff_sass.specs import TOOL
 
-TOOL = "nvdisasm"
 BATCH = 8 << 20
 """Bytes of code in one process; one cubin with more code than this is not decoded."""
 RUNS = 64
@@ -214,15 +214,12 @@ def _part(
                 CodeText(
                     role=code.role,
                     base=code.base,
-                    instructions=tuple(
-                        decode(
-                            lines[first + index],
-                            address=code.base + index * SIZE,
-                            base=start,
-                            length=len(code.data),
-                            control=high >> 41 & 0x1FFFFF,
-                        )
-                        for index, high in enumerate(highs)
+                    instructions=read_statements(
+                        lines[first : first + count],
+                        [high >> 41 & 0x1FFFFF for high in highs],
+                        address=code.base,
+                        base=start,
+                        length=len(code.data),
                     ),
                 )
             )

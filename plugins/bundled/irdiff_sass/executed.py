@@ -29,12 +29,12 @@ SOURCE_PATH = "assertFile_"
 
 def digest(parts: Iterable[bytes | str]) -> str:
     """First 128 bits of a SHA-256 in hex, over parts that cannot run into one another."""
-    total = hashlib.sha256()
-    for part in parts:
+    listed = tuple(parts)
+    framed: dict[bytes | str, bytes] = {}
+    for part in set(listed):
         data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-        total.update(len(data).to_bytes(8, "little"))
-        total.update(data)
-    return total.hexdigest()[:32]
+        framed[part] = len(data).to_bytes(8, "little") + data
+    return hashlib.sha256(b"".join([framed[part] for part in listed])).hexdigest()[:32]
 
 
 def fingerprint(cubin: Cubin) -> str:

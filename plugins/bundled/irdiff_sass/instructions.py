@@ -8,6 +8,8 @@ away: nvdisasm 12.8 appends raw control fields on sm_120 (``&wr=0x1``, ``?trans1
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -36,6 +38,8 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """As written; a place in the code is ``0x...`` from the start of its section."""
     control: int
     """Bits 105 to 125 of the word (stall, yield, barriers, wait mask, reuse), or -1 where not known."""
+    text: str
+    """Predicate, opcode and operands, spaced alike whatever disassembler wrote them."""
 
     @property
     def family(self) -> str:
@@ -61,8 +65,13 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return int(last, 16) if PLACE.fullmatch(last) else None
 
 
+UNREADABLE = "?"
+"""Opcode of a line that is no instruction; its text is the only operand."""
+
 LONGEST = 4096
 """Characters; a longer statement is no instruction."""
+USUAL = 128
+"""Characters of a statement that is worth remembering: a compiler writes the same ones in kernel after kernel."""
 
 PLACE = re.compile(r"0x[0-9a-f]{1,12}")
 STATEMENT = re.compile(r"(?:(@!?U?P[0-9T]+)\s+)?([A-Z][A-Z0-9_]*(?:\.[A-Za-z0-9_]+)*)(?:\s+(.*))?")
@@ -78,6 +87,55 @@ def read_statement(
     With a ``length``, places in the code are made relative to ``base``; one outside of its ``length`` bytes is
     written as ``outside`` and its distance.
     """
+    found = read_statements((text,), (control,), address=address, base=base, length=length)[0]
+    return None if found.opcode == UNREADABLE else found
+
+
+def read_statements(
+    texts: Sequence[str], controls: Sequence[int], *, address: int, base: int = 0, length: int = 0
+) -> tuple[Instruction, ...]:
+    """The instructions of texts that follow one another from ``address`` on, as ``read_statement`` reads them.
+
+    What is no instruction has the opcode ``?``.
+    """
+    made: list[Instruction] = []
+    add, remembered = made.append, _remembered
+    for text, control in zip(texts, controls, strict=True):
+        parsed = remembered(text) if len(text) <= USUAL else _parsed(text)
+        if parsed is None:
+            parsed = (
+                "",
+                UNREADABLE,
+                (text.strip()[:200],),
+                False,
+                spell("", UNREADABLE, (text.strip()[:200],)),
+            )
+        predicate, opcode, operands, is_branch, spelled = parsed
+        if is_branch and length and operands:
+            operands = (*operands[:-1], _relative(operands[-1], base, length))
+            spelled = spell(predicate, opcode, operands)
+        add(
+            Instruction(
+                address=address,
+                predicate=predicate,
+                opcode=opcode,
+                operands=operands,
+                control=control,
+                text=spelled,
+            )
+        )
+        address += SIZE
+    return tuple(made)
+
+
+def spell(predicate: str, opcode: str, operands: Sequence[str]) -> str:
+    """A statement in one spacing."""
+    text = f"{opcode} {', '.join(operands)}".rstrip()
+    return f"{predicate} {text}" if predicate else text
+
+
+def _parsed(text: str) -> tuple[str, str, tuple[str, ...], bool, str] | None:
+    """(predicate, opcode, operands, whether the last one can be a place, spelling) of a statement."""
     if "(*" in text:
         text = ANNOTATION.sub("", text)
     if " &" in text or " ?" in text:
@@ -85,13 +143,13 @@ def read_statement(
     found = STATEMENT.fullmatch(text.strip()) if len(text) <= LONGEST else None
     if found is None:
         return None
-    predicate, opcode, rest = found.group(1) or "", found.group(2), found.group(3) or ""
+    predicate, opcode, rest = found.groups("")
     operands = split_operands(rest) if rest else ()
-    if operands and length and opcode.partition(".")[0] in BRANCHES:
-        operands = (*operands[:-1], _relative(operands[-1], base, length))
-    return Instruction(
-        address=address, predicate=predicate, opcode=opcode, operands=operands, control=control
-    )
+    is_branch = opcode.partition(".")[0] in BRANCHES
+    return predicate, opcode, operands, is_branch, spell(predicate, opcode, operands)
+
+
+_remembered = lru_cache(maxsize=1 << 15)(_parsed)
 
 
 def _relative(operand: str, base: int, length: int) -> str:
@@ -106,7 +164,7 @@ def _relative(operand: str, base: int, length: int) -> str:
 def split_operands(text: str) -> tuple[str, ...]:
     """Operands of a statement: parted by commas outside braces and brackets."""
     if "{" not in text:
-        return tuple(part.strip() for part in text.split(","))
+        return tuple([part.strip() for part in text.split(",")])
     parts: list[str] = []
     depth = start = 0
     for index, character in enumerate(text):
@@ -136,6 +194,7 @@ OPERAND = re.compile(
 """What an operand looks like: a register, a number, memory, a set of scoreboards, a place in the code."""
 
 
+@lru_cache(maxsize=1 << 12)
 def control_text(control: int) -> str:
     """``wait:read:write:yield:stall`` as Triton's ``.sass`` files write it (``triton/tools/disasm.py``).
 

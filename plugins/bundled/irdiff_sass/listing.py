@@ -8,15 +8,13 @@ instruction that a branch names. The text of ``nvdisasm -c`` and ``cuobjdump -sa
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import msgspec
 
 from irdiff.api import ParseError
-from irdiff_sass.instructions import NO_CONTROL, SIZE, Instruction, read_statement
-
-UNREADABLE = "?"
-"""Opcode of a line that is no instruction; its text is the only operand."""
+from irdiff_sass.instructions import NO_CONTROL, SIZE, Instruction, read_statements
 
 
 class CodeText(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,7 +28,8 @@ class CodeText(msgspec.Struct, frozen=True, kw_only=True):
 
     def indices(self) -> dict[int, int]:
         """Place in the section to index of the instruction there."""
-        return {instruction.address - self.base: index for index, instruction in enumerate(self.instructions)}
+        base = self.base
+        return {each.address - base: index for index, each in enumerate(self.instructions)}
 
     def without_padding(self) -> tuple[Instruction, ...]:
         """The instructions up to the NOPs that fill the section."""
@@ -60,29 +59,36 @@ LABEL = re.compile(r"(LBB\d{1,9}|\.L_x_\d{1,9}):")
 ADDRESSED = re.compile(r"\s*/\*([0-9a-f]{4,8})\*/\s+([^/]*);.*")
 NAMED_PLACE = re.compile(r"`\((\.L_x_\d{1,9})\)|LBB\d{1,9}")
 NOISE = re.compile(r"\s*(?:/\*.*|//.*|\..*|\t?[A-Za-z0-9_$.]+:|code for .*|=+|Fatbin .*|[a-z_ ]+ = .*)?\s*")
+LINES = re.compile(
+    r"^(?:[^\S\n]*(/)\*[0-9a-f]{4,8}\*/[^\S\n]+([^/\n]*);.*|((?:--|\d{2}):[0-7-]:[0-7-]:[Y-]:[0-9a-f])\t(.*)|(.*))$",
+    re.MULTILINE,
+)
+"""Every line of a text: an addressed instruction (mark, text), one behind control fields (fields, text), or another.
+
+The first two are what ``ADDRESSED`` and ``CONTROL`` say; all lines are parted by one search.
+"""
 
 
 def read_listing(data: bytes) -> Listing:
     """The instructions of a ``.sass`` file. Raises ParseError where it holds none."""
-    text = data.decode("utf-8", "replace")
-    functions: list[list[tuple[str, int]]] = []
-    labels: list[dict[str, int]] = []
-    for line in text.splitlines():
-        if FUNCTION.fullmatch(line) or SECTION.fullmatch(line):
-            if not functions or functions[-1]:
-                functions.append([])
+    lines = data.decode("utf-8", "replace").splitlines()
+    statements: list[tuple[str, int]] = []
+    functions = [statements]
+    labels: list[dict[str, int]] = [{}]
+    for addressed, statement, control, rest, other in LINES.findall("\n".join(lines)):
+        if addressed:
+            statements.append((statement.strip(), NO_CONTROL))
+        elif control:
+            statements.append((rest.strip().rstrip(";").rstrip(), _control_bits(control)))
+        elif FUNCTION.fullmatch(other) or SECTION.fullmatch(other):
+            if statements:
+                statements = []
+                functions.append(statements)
                 labels.append({})
-            continue
-        if not functions:
-            functions.append([])
-            labels.append({})
-        label = LABEL.fullmatch(line.strip())
-        if label:
-            labels[-1][label.group(1)] = len(functions[-1]) * SIZE
-            continue
-        statement = _statement(line)
-        if statement is not None:
-            functions[-1].append(statement)
+        elif label := LABEL.fullmatch(other.strip()):
+            labels[-1][label.group(1)] = len(statements) * SIZE
+        elif not NOISE.fullmatch(other):
+            statements.append((other.strip(), NO_CONTROL))
     if not any(functions):
         raise ParseError(
             "holds no SASS instruction", line=1, hint="it should be the text Triton's dump writes"
@@ -90,22 +96,9 @@ def read_listing(data: bytes) -> Listing:
     return Listing(codes=tuple(_codes([each for each in functions if each], labels)))
 
 
-def _statement(line: str) -> tuple[str, int] | None:
-    """(instruction's text, control bits) of a line; ``None`` for one that holds no instruction."""
-    head, tab, rest = line.partition("\t")
-    control = CONTROL.fullmatch(head)
-    if tab and control:
-        return rest.strip().rstrip(";").rstrip(), _control_bits(control)
-    addressed = ADDRESSED.fullmatch(line)
-    if addressed:
-        return addressed.group(2).strip(), NO_CONTROL
-    if NOISE.fullmatch(line):
-        return None
-    return line.strip(), NO_CONTROL
-
-
-def _control_bits(found: re.Match[str]) -> int:
-    wait, read, write, yields, stall = found.groups()
+@lru_cache(maxsize=1 << 12)
+def _control_bits(fields: str) -> int:
+    wait, read, write, yields, stall = fields.split(":")
     return (
         int(stall, 16)
         | (0 if yields == "Y" else 1 << 4)
@@ -120,27 +113,25 @@ def _codes(functions: Sequence[list[tuple[str, int]]], labels: Sequence[dict[str
     base = 0
     for number, statements in enumerate(functions):
         places = labels[number] if number < len(labels) else {}
-        instructions = []
-        for index, (text, control) in enumerate(statements):
-            written = NAMED_PLACE.sub(lambda found: _place(found, places), text)  # noqa: B023  # used at once
-            instructions.append(decode(written, address=base + index * SIZE, control=control))
-        codes.append(CodeText(role=f"entry{number}", base=base, instructions=tuple(instructions)))
+        texts = [_placed(text, places) if "`(" in text or "LBB" in text else text for text, _ in statements]
+        instructions = read_statements(texts, [control for _, control in statements], address=base)
+        codes.append(CodeText(role=f"entry{number}", base=base, instructions=instructions))
         base += len(statements) * SIZE
     return codes
 
 
-def _place(found: re.Match[str], places: dict[str, int]) -> str:
-    name = found.group(1) or found.group(0)
-    return f"{places[name]:#x}" if name in places else found.group(0)
+def _placed(text: str, places: Mapping[str, int]) -> str:
+    """A statement with the places that its labels name."""
+
+    def place(found: re.Match[str]) -> str:
+        name = found.group(1) or found.group(0)
+        return f"{places[name]:#x}" if name in places else found.group(0)
+
+    return NAMED_PLACE.sub(place, text)
 
 
 def decode(
     text: str, *, address: int, base: int = 0, length: int = 0, control: int = NO_CONTROL
 ) -> Instruction:
     """The instruction of a text; one with the opcode ``?`` where the text is none."""
-    instruction = read_statement(text, address=address, base=base, length=length, control=control)
-    if instruction is not None:
-        return instruction
-    return Instruction(
-        address=address, predicate="", opcode=UNREADABLE, operands=(text.strip()[:200],), control=control
-    )
+    return read_statements((text,), (control,), address=address, base=base, length=length)[0]

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from irdiff.api import Tool, Toolbox, ToolError
 from irdiff_sass.cubin import Cubin
-from irdiff_sass.disassembly import SECONDS, TOOL
+from irdiff_sass.disassembly import SECONDS
+from irdiff_sass.specs import TOOL
 
 ARGUMENTS = ("-c", "-plr", "-lrm", "count")
 

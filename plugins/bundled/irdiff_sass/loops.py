@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from irdiff_sass.instructions import Instruction
+from irdiff_sass.instructions import BRANCHES, Instruction
 
 LOOP_LIMIT = 256
 """Loops in one section; more are not told apart."""
@@ -19,8 +19,14 @@ LOOP_LIMIT = 256
 PASS_LIMIT = 64
 """Passes until dominators must be found; code of a compiler needs two or three."""
 
+ENDING = frozenset({"EXIT", "RET", "KILL", "BRX", "BRXU", "JMX", "JMXU"})
+"""Families that no path goes on behind."""
+
 GOING = frozenset({"BRA", "JMP", "WARPSYNC"})
 """Families that can go to the place they name, and no further than their warp."""
+
+TURNING = BRANCHES | ENDING | GOING
+"""Families that say where a path goes."""
 
 Graph = list[list[int]]
 
@@ -93,15 +99,7 @@ def _ends(instruction: Instruction) -> bool:
     """Whether no path goes on behind it."""
     if instruction.predicate:
         return False
-    return _is_jump(instruction) or instruction.family in (
-        "EXIT",
-        "RET",
-        "KILL",
-        "BRX",
-        "BRXU",
-        "JMX",
-        "JMXU",
-    )
+    return _is_jump(instruction) or instruction.family in ENDING
 
 
 def _blocks(code: Sequence[Instruction], labels: dict[int, int]) -> tuple[list[int], Graph, list[int]]:
@@ -111,7 +109,10 @@ def _blocks(code: Sequence[Instruction], labels: dict[int, int]) -> tuple[list[i
     jumps: dict[int, int] = {}
     called = {0}
     leaders = {0}
-    for index, instruction in enumerate(code):
+    opcodes = [instruction.opcode for instruction in code]
+    turns = {opcode for opcode in set(opcodes) if opcode.partition(".")[0] in TURNING}
+    for index in [index for index, opcode in enumerate(opcodes) if opcode in turns]:
+        instruction = code[index]
         place = instruction.target if instruction.executes else None
         if place is not None and place in labels:
             if instruction.family == "CALL":

@@ -7,10 +7,6 @@ from irdiff_sass.families import TABLE
 from irdiff_sass.listing import Listing
 from irdiff_sass.summary import listing_of
 
-NAMES = r"(?<![\w.])(?:UR|UP|R|P|B|ur|up|r|p|b|L)\d+(?:_\d+)?(?!\w)"
-"""Registers and labels of the canonical form, registers that keep their numbers too."""
-NAMES_WRITTEN = r"(?<![\w.])(?:UR|UP|R|P|B|ur|up|r|p|b)\d+(?:_\d+)?(?!\w)"
-"""Registers in both spellings."""
 FIXED = frozenset({"barrier", "control", "unknown"})
 """Classes of instructions that a scheduler moves nothing across."""
 WAITS = frozenset({"DEPBAR", "LDGDEPBAR"})

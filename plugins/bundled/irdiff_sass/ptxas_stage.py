@@ -16,7 +16,6 @@ from irdiff.api import (
     StageSpec,
     Summary,
 )
-from irdiff_sass.executed import digest
 from irdiff_sass.ptxas_log import Line, note_key, parts, read_lines
 
 SUFFIX = ".ptxas-log"
@@ -198,6 +197,8 @@ def _largest(fact_id: str, found: Sequence[tuple[int, int]]) -> Fact:
 
 def canonical(artifact: Artifact, context: Context) -> Canonical:
     """What the log says of the code, line by line. Raises ParseError as ``summarize`` does."""
+    from irdiff_sass.executed import digest
+
     data = artifact.read()
     lines = context.once("ptxas", lambda: read_lines(data))
     numbers = {line.number for line in lines}

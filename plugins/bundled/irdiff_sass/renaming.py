@@ -13,15 +13,23 @@ a name (masks of predicates, the calling convention, an opcode not known) the cl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from irdiff_sass.families import TABLE, access_bytes, matrix_bytes
 from irdiff_sass.instructions import Instruction
 
-MENTION = re.compile(
-    r"(?<![A-Za-z0-9_.])(?:(tmem|idesc|gdesc|desc)\[)?(UR|UP|R|P|B)(\d{1,3})(?![A-Za-z0-9_])"
+# A name stands alone. Each pattern but the last begins with a letter and looks back from behind it: `re` then skips
+# from one such letter to the next, which is three times as fast as to look back from every character.
+_END = r"(\d{1,3})(?![A-Za-z0-9_])"
+_BEFORE = r"(?<![A-Za-z0-9_.]{})"
+NAME = re.compile(
+    rf"((?:{'|'.join(kind + _BEFORE.format(kind) for kind in ('UR', 'UP', 'R', 'P', 'B'))})\d{{1,3}})(?![A-Za-z0-9_])"
 )
-NAME = re.compile(r"(?<![A-Za-z0-9_.])(UR|UP|R|P|B)(\d{1,3})(?![A-Za-z0-9_])")
+VECTOR = re.compile("R" + _BEFORE.format("R") + _END)
+UNIFORM = re.compile("UR" + _BEFORE.format("UR") + _END)
+DESCRIBED = re.compile(_BEFORE.format("") + r"(?:(tmem|idesc|gdesc|desc)\[)?UR" + _END)
 ALL = frozenset({"R", "UR", "P", "UP", "B"})
 GROUPED = ("R", "UR")
 
@@ -86,9 +94,9 @@ TENSOR_MAP = 12
 """Shared address, barrier, coordinates and offsets of a TMA copy lie in neighbouring uniform registers."""
 
 
-def _limit(instruction: Instruction) -> int:
+def _limit(opcode: str) -> int:
     """Registers that an operand can span where it is aligned to its own size."""
-    family, opcode = instruction.family, instruction.opcode
+    family = opcode.partition(".")[0]
     modifiers = opcode.split(".")[1:]
     if family in ("LDSM", "STSM"):
         return matrix_bytes(opcode) // 4
@@ -105,38 +113,59 @@ def _limit(instruction: Instruction) -> int:
     return 2 if any("64" in each or each == "WIDE" for each in modifiers) else 1
 
 
-def _unaligned(instruction: Instruction) -> int:
+def _unaligned(opcode: str) -> int:
     """Vector registers of an operand that need not be aligned to its size; 0 where there is none."""
-    family = instruction.family
+    family = opcode.partition(".")[0]
     if family.endswith("GMMA"):
-        shape = SHAPE.search(instruction.opcode)
+        shape = SHAPE.search(opcode)
         return max(ALIGNED, int(shape.group(1)) // 2 if shape else TENSOR_MEMORY)
     if family in ("LDTM", "STTM", "LDT", "STT"):
         return TENSOR_MEMORY
-    if family in ("DMMA", "QMMA", "OMMA") or (
-        family.startswith("ATOM") and instruction.opcode.endswith("128")
-    ):
+    if family in ("DMMA", "QMMA", "OMMA") or (family.startswith("ATOM") and opcode.endswith("128")):
         return ALIGNED
     return 0
 
 
-def _spans(instruction: Instruction) -> Iterator[tuple[str, int, int]]:
-    """(class, first register, upper bound of how many) of each mention."""
-    limit, unaligned = _limit(instruction), _unaligned(instruction)
-    tensor_map = instruction.family.startswith(("UTMA", "UBLK"))
-    for position, operand in enumerate(instruction.operands):
-        for found in MENTION.finditer(operand):
-            place, kind, number = found.group(1), found.group(2), int(found.group(3))
-            if kind == "UR" and place is not None:
-                descriptor = 2 if instruction.family.startswith("UTC") else 4
-                width = {"tmem": 1, "idesc": 1, "desc": 2}.get(place, descriptor)
-            elif kind == "UR" and tensor_map:
-                width = _tensor_map_width(instruction.opcode) if position == 0 else 4
-            elif kind == "R" and unaligned:
-                width = unaligned
+class _Plan(NamedTuple):
+    """What decides how many registers a mention in an operand can span."""
+
+    limit: int
+    """Where it is aligned to its own size."""
+    unaligned: int
+    """Of vector registers that need not be aligned; 0 where there are none."""
+    descriptor: int
+    """Uniform registers of a descriptor in memory."""
+    first: int
+    """Uniform registers of the first operand of a TMA copy; 0 for any other instruction."""
+
+    def spans(self, text: str) -> Iterator[tuple[str, int, int]]:
+        """(class, first register, upper bound of how many) of each mention in instructions with this plan."""
+        for number in map(int, set(VECTOR.findall(text))):
+            yield "R", number, self.unaligned or self._aligned(number)
+        if "desc[UR" in text or "tmem[UR" in text:
+            described = set(DESCRIBED.findall(text))
+        else:
+            described = {("", digits) for digits in UNIFORM.findall(text)}
+        for place, digits in described:
+            number = int(digits)
+            if place:
+                width = {"tmem": 1, "idesc": 1, "desc": 2}.get(place, self.descriptor)
             else:
-                width = min(limit, number & -number) if number else limit
-            yield kind, number, width
+                width = self.first or self._aligned(number)
+            yield "UR", number, width
+
+    def _aligned(self, number: int) -> int:
+        return min(self.limit, number & -number) if number else self.limit
+
+
+@lru_cache(maxsize=4096)
+def _plan(opcode: str) -> _Plan:
+    return _Plan(
+        limit=_limit(opcode),
+        unaligned=_unaligned(opcode),
+        descriptor=2 if opcode.startswith("UTC") else 4,
+        first=_tensor_map_width(opcode) if opcode.startswith(("UTMA", "UBLK")) else 0,
+    )
 
 
 def _tensor_map_width(opcode: str) -> int:
@@ -145,16 +174,17 @@ def _tensor_map_width(opcode: str) -> int:
     return 2 + int(tiled.group(1)) if tiled else TENSOR_MAP
 
 
-def kept_classes(code: Sequence[Instruction]) -> frozenset[str]:
-    """Classes whose numbers mean more than a name in this code."""
+def kept_classes(code: Sequence[Instruction], opcodes: Iterable[str]) -> frozenset[str]:
+    """Classes whose numbers mean more than a name in code of these opcodes."""
     kept: set[str] = set()
-    for instruction in code:
-        if instruction.family not in TABLE:
+    for opcode in opcodes:
+        if opcode.partition(".")[0] not in TABLE:
             return ALL
-        if instruction.opcode.startswith("CALL.ABS"):
+        if opcode.startswith("CALL.ABS"):
             kept.add("R")
-        if any(operand.lstrip("!").partition(".")[0] in MASKS for operand in instruction.operands):
-            kept |= {"P", "UP"}
+    masks = [each.operands for each in code if "PR" in each.text]
+    if any(operand.lstrip("!").partition(".")[0] in MASKS for each in masks for operand in each):
+        kept |= {"P", "UP"}
     return frozenset(kept)
 
 
@@ -163,23 +193,36 @@ class Renaming:
 
     def __init__(self, code: Sequence[Instruction], *, alone: bool) -> None:
         """``alone``: no other section shares the registers."""
-        self._kept = kept_classes(code) if alone else ALL
-        self._starts = {kind: _groups(code, kind) for kind in GROUPED if kind not in self._kept}
+        forms = {each.text: each for each in code}
+        opcodes = {each.opcode for each in forms.values()}
+        self._kept = kept_classes(tuple(forms.values()), opcodes) if alone else ALL
+        widest = _widest(forms, opcodes) if self._kept != ALL else {}
+        self._starts = {kind: _groups(widest[kind]) for kind in GROUPED if kind not in self._kept}
         self._numbers: dict[tuple[str, int], int] = {}
         self._used: dict[str, int] = {}
+        self._names: dict[str, str] = {}
 
-    def __call__(self, text: str) -> str:
-        """The text with its names replaced: ``r3`` is the start of the fourth group, ``r3_1`` the next one."""
-        return NAME.sub(self._name, text)
+    def __call__(self, texts: Sequence[str]) -> list[str]:
+        """The lines with their names replaced: ``r3`` is the start of the fourth group, ``r3_1`` the next one."""
+        if not texts or self._kept == ALL:
+            return list(texts)
+        parts = NAME.split("\n".join(texts))
+        names = parts[1::2]
+        for name in dict.fromkeys(names):
+            if name not in self._names:
+                self._names[name] = self._name(name)
+        parts[1::2] = [self._names[name] for name in names]
+        return "".join(parts).split("\n")
 
     def given(self) -> list[str]:
         """Which register or group became which."""
         return [f"{kind}{start}>{number}" for (kind, start), number in self._numbers.items()]
 
-    def _name(self, found: re.Match[str]) -> str:
-        kind, number = found.group(1), int(found.group(2))
+    def _name(self, written: str) -> str:
+        kind = written[:2] if written.startswith("U") else written[0]
+        number = int(written[len(kind) :])
         if kind in self._kept:
-            return found.group(0)
+            return written
         start = self._starts[kind].get(number, number) if kind in GROUPED else number
         if (kind, start) not in self._numbers:
             self._numbers[kind, start] = self._used.get(kind, 0)
@@ -188,13 +231,30 @@ class Renaming:
         return f"{name}_{number - start}" if number > start else name
 
 
-def _groups(code: Iterable[Instruction], kind: str) -> dict[int, int]:
+def _widest(forms: Mapping[str, Instruction], opcodes: Iterable[str]) -> dict[str, dict[int, int]]:
+    """For each class of registers that are grouped, each register mentioned to its widest span.
+
+    ``forms`` holds each distinct instruction by its text: what has one plan is searched at once.
+    """
+    plans = {opcode: _plan(opcode) for opcode in opcodes}
+    texts: dict[_Plan, list[str]] = {plan: [] for plan in plans.values()}
+    for text, instruction in forms.items():
+        plan = plans[instruction.opcode]
+        if plan.first:
+            texts[plan] += instruction.operands[:1]
+            texts.setdefault(plan._replace(first=4), []).extend(instruction.operands[1:])
+        else:
+            texts[plan].append(text)
+    widest: dict[str, dict[int, int]] = {kind: {} for kind in GROUPED}
+    for plan, several in texts.items():
+        for kind, number, width in plan.spans("\n".join(several)):
+            if width > widest[kind].get(number, 0):
+                widest[kind][number] = width
+    return widest
+
+
+def _groups(widest: Mapping[int, int]) -> dict[int, int]:
     """Register to the start of its group, for each register mentioned."""
-    widest: dict[int, int] = {}
-    for instruction in code:
-        for each, number, width in _spans(instruction):
-            if each == kind and width > widest.get(number, 0):
-                widest[number] = width
     starts: dict[int, int] = {}
     start = end = -1
     for number in sorted(widest):

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from irdiff.api import FactSpec, Normalization
 
+TOOL = "nvdisasm"
+NAMES = r"(?<![\w.])(?:UR|UP|R|P|B|ur|up|r|p|b|L)\d+(?:_\d+)?(?!\w)"
+"""Registers and labels of the canonical form, registers that keep their numbers too."""
+NAMES_WRITTEN = r"(?<![\w.])(?:UR|UP|R|P|B|ur|up|r|p|b)\d+(?:_\d+)?(?!\w)"
+"""Registers in both spellings."""
 ARCH = ("target.arch",)
 TOOLS = ("nvdisasm",)
 PTXAS = "Measured equal to `ptxas -v`, CUDA 12.8 to 13.5."

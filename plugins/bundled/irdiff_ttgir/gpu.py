@@ -39,11 +39,15 @@ _MAX_VIEWS = 32
 
 def count(program: Program, tallies: Tallies) -> None:
     """Fill the tallies of :data:`irdiff_ttgir.specs.GPU`."""
-    for operation in program.module.operations:
-        for text in program.types[operation.index] or ():
-            if "#" in text and (layout := types.layout(text)):
-                tallies.add("ttgir.layouts", layout, operation.index)
-        if operation.name.startswith(("ttg.", "ttng.", "tt.", "amdg.")):
+    known: dict[tuple[str, ...] | None, tuple[str, ...]] = {}
+    for operation, found in zip(program.module.operations, program.types, strict=True):
+        if found not in known:
+            known[found] = tuple(
+                layout for text in found or () if "#" in text and (layout := types.layout(text))
+            )
+        for layout in known[found]:
+            tallies.add("ttgir.layouts", layout, operation.index)
+        if operation.name in _COUNTED or operation.name.startswith("ttng.async_tma_"):
             _count(program, operation, tallies)
 
 
@@ -100,12 +104,12 @@ def _buffer(program: Program, operation: Operation) -> str:
 def _copy(program: Program, operation: Operation) -> str:
     """``64x32xf16, masked, other, contiguity 8``."""
     section = types.split(uses.section(program, operation), "->")[0]
-    before = types.split(" " + operation.head, " : ")[0]
+    before = types.split(" " + operation.form.text, " : ")[0]
     masked = ["masked"] if " mask " in before or "mask=" in before else []
     other = ["other"] if " other " in before else []
     words = [
         f"{key} {attributes.plain(value)}"
-        for key, value in sorted(attributes.of(operation.head).items())
+        for key, value in sorted(attributes.of(operation.form.text).items())
         if "." not in key and not key.endswith("SegmentSizes") and value != "false"
     ]
     pointer = types.tile(types.split(section)[0])
@@ -116,7 +120,7 @@ def _tma(program: Program, operation: Operation) -> str:
     """``async_tma_copy_global_to_local 64x64xf16``: operation and block in shared memory."""
     kind = operation.name.partition(".")[2]
     section = uses.section(program, operation)
-    fields = attributes.of(operation.head)
+    fields = attributes.of(operation.form.text)
     words = [f"{key} {attributes.plain(value)}" for key, value in sorted(fields.items()) if "." not in key]
     blocks = [
         types.tile(text)
@@ -205,7 +209,7 @@ def _mma_types(program: Program, operation: Operation) -> str:
 def _wait(_: Program, operation: Operation) -> str:
     """``num = 0``."""
     words, attribute = _WAITS[operation.name]
-    number = attributes.integer(attributes.of(operation.head), attribute)
+    number = attributes.integer(attributes.of(operation.form.text), attribute)
     return f"{words}{attribute} = {'?' if number is None else number}"
 
 
@@ -245,3 +249,7 @@ _DESCRIBED = (
     (frozenset(_WAITS), "ttgir.async_waits", _wait),
 )
 """(operations, tally, how its key is made)."""
+_COUNTED = uses.MOVING.union(
+    _LOADS, ("ttng.tensormap_create",), *(operations for operations, *_ in _DESCRIBED)
+)
+"""Operations that are counted, with all whose names begin with ``ttng.async_tma_``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from irdiff.api import Issue
 from irdiff_layouts import access, attribute, build, conflicts
 from irdiff_layouts.attribute import Layout
@@ -19,48 +21,37 @@ _MOST_VIEWS = 8
 _ACCESSES = frozenset(("load", "store", "async copy"))
 
 
-class Layouts:
-    """Linear layouts of types, each made once; for one artifact."""
+@lru_cache(types.MOST)
+def parsed(layout: str) -> Layout | None:
+    """A layout taken apart; None where it cannot be read."""
+    try:
+        return attribute.parse(layout)
+    except LayoutError:
+        return None
 
-    def __init__(self) -> None:
-        self._parsed: dict[str, Layout | None] = {}
-        self._made: dict[tuple[str, tuple[int, ...], int], LinearLayout | None] = {}
-        self._types: dict[str, LinearLayout | None] = {}
 
-    def parsed(self, layout: str) -> Layout | None:
-        """A layout taken apart; None where it cannot be read."""
-        if layout not in self._parsed:
-            try:
-                self._parsed[layout] = attribute.parse(layout)
-            except LayoutError:
-                self._parsed[layout] = None
-        return self._parsed[layout]
+@lru_cache(types.MOST)
+def linear(text: str) -> LinearLayout | None:
+    """The linear layout of a type; None where it has none or it is not understood."""
+    found = types.shaped(text) if "#" in text else None
+    shape = _whole(found) if found and found.layout else None
+    if found is None or shape is None:
+        return None
+    bits = types.element_bits(found.element) or 0 if build.needs_element(found.layout) else 0
+    return _built(found.layout, shape, bits)
 
-    def of(self, text: str) -> LinearLayout | None:
-        """The linear layout of a type; None where it has none or it is not understood."""
-        if text not in self._types:
-            found = types.shaped(text) if "#" in text else None
-            shape = _whole(found) if found and found.layout else None
-            self._types[text] = self._make(found, shape) if found and shape is not None else None
-        return self._types[text]
 
-    def _make(self, found: types.Shaped, shape: tuple[int, ...]) -> LinearLayout | None:
-        bits = types.element_bits(found.element) or 0 if build.needs_element(found.layout) else 0
-        key = (found.layout, shape, bits)
-        if key not in self._made:
-            self._made[key] = self._built(found.layout, shape, bits)
-        return self._made[key]
-
-    def _built(self, text: str, shape: tuple[int, ...], bits: int) -> LinearLayout | None:
-        layout = self.parsed(text)
-        if layout is None:
-            return None
-        try:
-            rank = build.rank(layout)
-            inner = shape[len(shape) - rank :] if rank is not None and rank < len(shape) else shape
-            return build.build(layout, inner, bits)
-        except LayoutError:
-            return None
+@lru_cache(types.MOST)
+def _built(text: str, shape: tuple[int, ...], bits: int) -> LinearLayout | None:
+    layout = parsed(text)
+    if layout is None:
+        return None
+    try:
+        rank = build.rank(layout)
+        inner = shape[len(shape) - rank :] if rank is not None and rank < len(shape) else shape
+        return build.build(layout, inner, bits)
+    except LayoutError:
+        return None
 
 
 def _whole(found: types.Shaped) -> tuple[int, ...] | None:
@@ -81,30 +72,35 @@ def _recorded(found: types.Shaped) -> tuple[str, ...]:
 
 def count(program: Program, tallies: Tallies) -> list[Issue]:
     """Fill the tallies of :data:`irdiff_ttgir.layout_specs.LAYOUTS`; what is not understood as notes."""
-    layouts = Layouts()
     for operation in program.module.operations:
         name = operation.name
         if name == "ttg.convert_layout":
-            _convert(program, operation, tallies, layouts)
+            _convert(program, operation, tallies)
         elif name == "tt.reduce":
-            _reduce(program, operation, tallies, layouts)
+            _reduce(program, operation, tallies)
         elif name in ("ttg.local_load", "ttg.local_store", "ttg.local_alloc"):
-            _share(program, operation, tallies, layouts)
-        elif name.startswith(("tt.", "ttg.", "amdg.")):
-            _access(program, operation, tallies, layouts)
-    return _not_understood(program, tallies, layouts)
+            _share(program, operation, tallies)
+        elif name in uses.MOVING:
+            _access(program, operation, tallies)
+    return _not_understood(program, tallies)
 
 
-def _access(program: Program, operation: Operation, tallies: Tallies, layouts: Layouts) -> None:
+def _access(program: Program, operation: Operation, tallies: Tallies) -> None:
     for use, text in uses.of(program, operation):
         if use not in _ACCESSES or operation.name.startswith("tt.descriptor") or not types.layout(text):
             continue
-        layout, bits = layouts.of(text), _bits(text)
-        thread = warp = UNKNOWN
-        if layout is not None and bits is not None:
-            thread, warp = str(access.thread_bytes(layout, bits)), str(access.warp_bytes(layout, bits))
+        thread, warp = _widths(text)
         tallies.add("ttgir.vector_bytes", thread, operation.index)
         tallies.add("ttgir.warp_bytes", warp, operation.index)
+
+
+@lru_cache(types.MOST)
+def _widths(text: str) -> tuple[str, str]:
+    """Bytes that a thread and a warp access at once with a type."""
+    layout, bits = linear(text), _bits(text)
+    if layout is None or bits is None:
+        return UNKNOWN, UNKNOWN
+    return str(access.thread_bytes(layout, bits)), str(access.warp_bytes(layout, bits))
 
 
 def _bits(text: str) -> int | None:
@@ -115,11 +111,11 @@ def _bits(text: str) -> int | None:
     return types.element_bits(types.pointee(found.element) or found.element)
 
 
-def _reduce(program: Program, operation: Operation, tallies: Tallies, layouts: Layouts) -> None:
-    fields = attributes.of(operation.head) | attributes.of(operation.tail)
+def _reduce(program: Program, operation: Operation, tallies: Tallies) -> None:
+    fields = attributes.of(operation.form.text) | attributes.of(operation.tail)
     axis = attributes.integer(fields, "axis")
     listed = types.listed(types.split(uses.section(program, operation), "->")[0])
-    layout = layouts.of(listed[0]) if listed else None
+    layout = linear(listed[0]) if listed else None
     if layout is None or axis is None or not 0 <= axis < layout.rank:
         tallies.add("ttgir.reduce_reach", UNKNOWN, operation.index)
         return
@@ -127,36 +123,47 @@ def _reduce(program: Program, operation: Operation, tallies: Tallies, layouts: L
         tallies.add("ttgir.reduce_reach", words, operation.index)
 
 
-def _convert(program: Program, operation: Operation, tallies: Tallies, layouts: Layouts) -> None:
+def _convert(program: Program, operation: Operation, tallies: Tallies) -> None:
     sides = types.split(uses.section(program, operation), "->")
-    before, after = (layouts.of(sides[0]), layouts.of(sides[1])) if len(sides) == 2 else (None, None)
-    words = UNKNOWN
-    if before is not None and after is not None and before.sizes == after.sizes:
-        words = access.movement(before, after)
+    words = _movement(*sides) if len(sides) == 2 else UNKNOWN
     tallies.add("ttgir.conversion_reach", words, operation.index)
 
 
-def _share(program: Program, operation: Operation, tallies: Tallies, layouts: Layouts) -> None:
+@lru_cache(types.MOST)
+def _movement(before: str, after: str) -> str:
+    """How far data moves between two types."""
+    source, target = linear(before), linear(after)
+    if source is None or target is None or source.sizes != target.sizes:
+        return UNKNOWN
+    return access.movement(source, target)
+
+
+def _share(program: Program, operation: Operation, tallies: Tallies) -> None:
     sides = types.split(uses.section(program, operation), "->")
     pair = sides if operation.name != "ttg.local_load" else sides[::-1]
     if len(pair) != 2 or not (listed := types.listed(pair[0])):
         return  # an allocation without a first value
-    registers, buffer = layouts.of(listed[0]), layouts.of(_buffer(program, operation, pair[1]))
-    bits = _bits(listed[0])
-    key = UNKNOWN
-    if registers is not None and buffer is not None and bits is not None:
-        parsed = layouts.parsed(types.layout(listed[0]))
-        fragments = (
-            parsed is not None
-            and parsed.kind == "dot_op"
-            and parsed.layout("parent").kind == "nvidia_mma"
-            and bits == 16
-        )
-        try:
-            key = str(conflicts.ways(registers, buffer, bits, matrix=fragments))
-        except LayoutError:
-            key = UNKNOWN
+    key = _ways(listed[0], _buffer(program, operation, pair[1]))
     tallies.add("ttgir.bank_conflicts", key, operation.index)
+
+
+@lru_cache(types.MOST)
+def _ways(tensor: str, memory: str) -> str:
+    """Bank conflicts of an access with a type of values in registers and one of a buffer."""
+    registers, buffer, bits = linear(tensor), linear(memory), _bits(tensor)
+    if registers is None or buffer is None or bits is None:
+        return UNKNOWN
+    layout = parsed(types.layout(tensor))
+    fragments = (
+        layout is not None
+        and layout.kind == "dot_op"
+        and layout.layout("parent").kind == "nvidia_mma"
+        and bits == 16
+    )
+    try:
+        return str(conflicts.ways(registers, buffer, bits, matrix=fragments))
+    except LayoutError:
+        return UNKNOWN
 
 
 def _buffer(program: Program, operation: Operation, text: str) -> str:
@@ -183,20 +190,16 @@ def _wider(part: str, whole: str) -> str:
     return f"!ttg.memdesc<{'x'.join(shape)}x{inside.element}, {inside.layout}>"
 
 
-def _not_understood(program: Program, tallies: Tallies, layouts: Layouts) -> list[Issue]:
+def _not_understood(program: Program, tallies: Tallies) -> list[Issue]:
     """Counts values whose layout is not understood, and says so once."""
-    kinds: dict[str, str] = {}
+    known: dict[tuple[str, ...] | None, tuple[str, ...]] = {}
     first: dict[str, int] = {}
-    for operation in program.module.operations:
-        for text in program.types[operation.index] or ():
-            if "#" not in text:
-                continue
-            if text not in kinds:
-                layout = types.layout(text)
-                kinds[text] = layout.partition("<")[0] if layout and layouts.of(text) is None else ""
-            if kind := kinds[text]:
-                tallies.add("ttgir.unknown_layouts", kind, operation.index)
-                first.setdefault(kind, operation.line)
+    for operation, found in zip(program.module.operations, program.types, strict=True):
+        if found not in known:
+            known[found] = tuple(kind for text in found or () if (kind := _unknown(text)))
+        for kind in known[found]:
+            tallies.add("ttgir.unknown_layouts", kind, operation.index)
+            first.setdefault(kind, operation.line)
     return (
         [
             Issue(
@@ -209,3 +212,9 @@ def _not_understood(program: Program, tallies: Tallies, layouts: Layouts) -> lis
         if first
         else []
     )
+
+
+def _unknown(text: str) -> str:
+    """Kind of the layout of a type where it has one and it is not understood."""
+    layout = types.layout(text) if "#" in text else ""
+    return layout.partition("<")[0] if layout and linear(text) is None else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from irdiff.api import Fact, Scalar
 from irdiff_mlir import attributes, drift
 from irdiff_mlir.model import ItemKind, Operation
@@ -39,7 +41,7 @@ def facts(program: Program) -> list[Fact]:
     return found
 
 
-def _record(fields: dict[str, str]) -> dict[str, Scalar]:
+def _record(fields: Mapping[str, str]) -> dict[str, Scalar]:
     defaults = {entry.partition(" = ")[0].strip('"') for entry in drift.RELEASE_DEFAULTS}
     return {
         key.removeprefix(_PREFIX): attributes.scalar(value)
@@ -59,6 +61,6 @@ def _partitions(program: Program, operation: Operation) -> dict[str, Scalar]:
     record: dict[str, Scalar] = {"partitions": len(between)}
     if warps:
         record["num_warps"] = ", ".join(warps)
-    for key, value in sorted(attributes.of(operation.head).items()):
+    for key, value in sorted(attributes.of(operation.form.text).items()):
         record[key] = attributes.plain(value)
     return record

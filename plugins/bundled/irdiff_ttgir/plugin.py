@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import msgspec
 
-from irdiff.api import Artifact, Context, EntryInfo, StageSpec, Summary, hookimpl
-from irdiff_mlir import program, summary, tile
-from irdiff_mlir.canonical import canonical
+from irdiff.api import Artifact, Canonical, Context, EntryInfo, StageSpec, Summary, hookimpl
+from irdiff_mlir import tile_specs
 from irdiff_mlir.normalizations import NORMALIZATIONS
 from irdiff_mlir.road import road
-from irdiff_mlir.tallies import Tallies
-from irdiff_ttgir import gpu, layout_specs, layouts, module, specs
+from irdiff_ttgir import layout_specs, specs
 
 irdiff_api_version = 1
 
 
 def _summarize(artifact: Artifact, context: Context) -> Summary:
+    from irdiff_mlir import program, summary, tile  # here, as a registry needs no parser
+    from irdiff_mlir.tallies import Tallies
+    from irdiff_ttgir import gpu, layouts, module
+
     resolved = program.resolve(artifact, context)
     tallies = Tallies(
-        resolved, (*tile.tally_ids("ttgir"), *specs.TALLY_IDS, *layout_specs.TALLY_IDS, gpu.SYNC_LOADS)
+        resolved, (*tile_specs.tally_ids("ttgir"), *specs.TALLY_IDS, *layout_specs.TALLY_IDS, gpu.SYNC_LOADS)
     )
     tile.count("ttgir", resolved, tallies)
     gpu.count(resolved, tallies)
@@ -37,6 +39,12 @@ def _summarize(artifact: Artifact, context: Context) -> Summary:
     return msgspec.structs.replace(found, issues=(*found.issues, *notes))
 
 
+def _canonical(artifact: Artifact, context: Context) -> Canonical:
+    from irdiff_mlir.canonical import canonical
+
+    return canonical(artifact, context)
+
+
 def _expected(entry: EntryInfo) -> bool:
     return entry.layout in ("cache", "dump")
 
@@ -51,12 +59,12 @@ def irdiff_stages() -> tuple[StageSpec, ...]:
             suffixes=(".ttgir",),
             facts=(
                 *specs.MODULE,
-                *tile.specs("ttgir", "tile program", as_written=False),
+                *tile_specs.specs("ttgir", "tile program", as_written=False),
                 *specs.GPU,
                 *layout_specs.LAYOUTS,
             ),
             summarize=_summarize,
-            canonical=canonical,
+            canonical=_canonical,
             after=("ttir",),
             produced_by="TTGIR passes",
             version_facts=("meta.triton",),

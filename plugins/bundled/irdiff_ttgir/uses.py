@@ -17,6 +17,21 @@ _ARROWS = {
     "ttng.tmem_load": ("tensor memory load", -1),
 }
 """Operation -> (use, side of the arrow on which the tensor is)."""
+MOVING = frozenset(
+    (
+        *accesses.LOADS,
+        *accesses.STORES,
+        *accesses.ATOMICS,
+        *accesses.DOTS,
+        *ASYNC_COPIES,
+        *_DESCRIPTOR_LOADS,
+        *_DESCRIPTOR_STORES,
+        *_ARROWS,
+        "tt.reduce",
+        "tt.scan",
+    )
+)
+"""Operations that :func:`of` knows."""
 
 
 def section(program: Program, operation: Operation) -> str:

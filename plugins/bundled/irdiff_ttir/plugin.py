@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from irdiff.api import Artifact, Context, EntryInfo, StageSpec, Summary, hookimpl
-from irdiff_mlir import program, summary, tile
-from irdiff_mlir.canonical import canonical
+from irdiff.api import Artifact, Canonical, Context, EntryInfo, StageSpec, Summary, hookimpl
+from irdiff_mlir import tile_specs
 from irdiff_mlir.normalizations import NORMALIZATIONS
 from irdiff_mlir.road import road
-from irdiff_mlir.tallies import Tallies
 
 irdiff_api_version = 1
 
@@ -18,8 +16,11 @@ _FIRST_WITH_SOURCE = (3, 6)
 
 
 def _summarize(stage: str, artifact: Artifact, context: Context) -> Summary:
+    from irdiff_mlir import program, summary, tile  # here, as a registry needs no parser
+    from irdiff_mlir.tallies import Tallies
+
     resolved = program.resolve(artifact, context)
-    tallies = Tallies(resolved, tile.tally_ids(stage))
+    tallies = Tallies(resolved, tile_specs.tally_ids(stage))
     tile.count(stage, resolved, tallies)
     return summary.summary(resolved, (*tallies.tallies(), *tile.other_facts(stage, resolved)))
 
@@ -30,6 +31,12 @@ def _summarize_source(artifact: Artifact, context: Context) -> Summary:
 
 def _summarize_ttir(artifact: Artifact, context: Context) -> Summary:
     return _summarize("ttir", artifact, context)
+
+
+def _canonical(artifact: Artifact, context: Context) -> Canonical:
+    from irdiff_mlir.canonical import canonical
+
+    return canonical(artifact, context)
 
 
 def _source_expected(entry: EntryInfo) -> bool:
@@ -49,9 +56,9 @@ def irdiff_stages() -> tuple[StageSpec, ...]:
             id="source",
             title="front end (Triton IR as generated)",
             suffixes=(".source",),
-            facts=tile.specs("source", "front end"),
+            facts=tile_specs.specs("source", "front end"),
             summarize=_summarize_source,
-            canonical=canonical,
+            canonical=_canonical,
             produced_by="front end",
             version_facts=("meta.triton",),
             dialect=_DIALECT,
@@ -63,9 +70,9 @@ def irdiff_stages() -> tuple[StageSpec, ...]:
             id="ttir",
             title="Triton IR",
             suffixes=(".ttir",),
-            facts=tile.specs("ttir", "tile program"),
+            facts=tile_specs.specs("ttir", "tile program"),
             summarize=_summarize_ttir,
-            canonical=canonical,
+            canonical=_canonical,
             after=("source",),
             produced_by="TTIR passes",
             version_facts=("meta.triton",),

@@ -1,0 +1,131 @@
+"""What goes to whoever reads and what comes back: settings, batches of artifacts, the answers of stages as bytes."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import msgspec
+
+from irdiff.model.issues import Issue
+from irdiff.model.patterns import PatternFact
+from irdiff.model.summary import Summary
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What is the same for every artifact of a run."""
+
+    external: bool = True
+    """Whether external plugins are loaded."""
+    disabled: frozenset[str] = frozenset()
+    """Plugins that are not loaded."""
+    switched_off: frozenset[str] = frozenset()
+    """Normalisations that are off."""
+    wanted: frozenset[str] = frozenset()
+    """Facts that are made only where asked for."""
+    declared: tuple[PatternFact, ...] = ()
+    """Facts that the user's configuration declares."""
+    declared_in: str = ""
+    """The configuration's file, for people."""
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """One artifact to read."""
+
+    stage: str
+    suffix: str
+    location: str
+    """For people."""
+    sha256: str
+    """Of the content as it was found; a file that has another one by now is not read."""
+    data: bytes
+    canonical: bool
+    """Whether the canonical form is asked for."""
+    lines: bool = False
+    """Instead of anything else, the lines of the user's source that its places come from."""
+
+
+class Batch(msgspec.Struct, frozen=True, kw_only=True):
+    """What is read in one go, by one process."""
+
+    settings: Settings
+    items: tuple[Item, ...]
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a stage said of one content: all that is kept of it."""
+
+    summary: Summary | None
+    """None where the stage could not read it."""
+    canonical: str | None = None
+    """Digest of the canonical form; None where it was not asked for or could not be made."""
+    erased: dict[str, str] = {}
+    without: dict[str, str] = {}
+    issues: tuple[Issue, ...] = ()
+    lines: dict[int, str] = {}
+    """Place to the user's line, where that alone was asked for."""
+    lasting: bool = True
+    """False where another try may say something else (a tool that was not there or failed): never stored."""
+
+
+class Answer:
+    """What a stage said, packed or not, with what is needed of it before it is unpacked."""
+
+    __slots__ = ("_data", "_said", "digest", "lasting")
+
+    def __init__(self, digest: str, *, lasting: bool, said: Said | None = None, data: bytes = b"") -> None:
+        self.digest = digest
+        """Of the canonical form; empty for none."""
+        self.lasting = lasting
+        self._said = said
+        self._data = data
+
+    @staticmethod
+    def of(said: Said) -> Answer:
+        """The answer of a stage in this process."""
+        return Answer(said.canonical or "", lasting=said.lasting, said=said)
+
+    def said(self) -> Said:
+        """Unpacked. Raises ValueError where the bytes are none of ours."""
+        return self._said if self._said is not None else unpacked(self._data)
+
+    def packed(self) -> bytes:
+        """As bytes; equal answers give equal bytes."""
+        return self._data or packed(self.said())
+
+
+LEVEL = 1
+"""Of deflate: evidence is long runs of numbers, of which the quickest level already takes nine tenths."""
+MAX_SIZE = 1 << 28
+"""Bytes of one answer unpacked; a larger one is none of ours."""
+
+
+def packed(said: Said) -> bytes:
+    """An answer as msgpack, deflated; equal answers give equal bytes."""
+    return zlib.compress(msgspec.msgpack.encode(said), LEVEL)
+
+
+def unpacked(data: bytes) -> Said:
+    """The answer of ``packed``. Raises ValueError for anything else; decoding executes nothing."""
+    try:
+        unpacker = zlib.decompressobj()
+        raw = unpacker.decompress(data, MAX_SIZE)
+        if unpacker.unconsumed_tail or not unpacker.eof:
+            raise ValueError("too long or cut off")
+        return msgspec.msgpack.decode(raw, type=Said)
+    except (zlib.error, msgspec.DecodeError, RecursionError) as error:
+        raise ValueError(f"no answer of a stage: {error}") from None
+
+
+class Executor(Protocol):
+    """Reads batches, here, in local processes or on a cluster: the same answers in each."""
+
+    workers: int
+    """How many batches are read at once."""
+
+    def run(self, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
+        """Each batch with one answer for each item, in any order; batches are taken as they are needed."""
+
+    def close(self) -> None:
+        """Let go of everything at once, whatever is still being done."""

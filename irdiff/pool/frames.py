@@ -1,0 +1,73 @@
+"""What a pool and its workers say to each other: msgpack in frames, an eight-byte length before each."""
+
+from __future__ import annotations
+
+import struct
+from typing import IO
+
+import msgspec
+
+from irdiff.engine.unit import Answer, Batch, Said
+
+_HEAD = struct.Struct("<Q")
+MAX_FRAME = 1 << 31
+
+
+class Packed(msgspec.Struct, frozen=True, array_like=True):
+    """One answer on its way."""
+
+    digest: str
+    lasting: bool
+    data: bytes
+
+
+def read_frame(stream: IO[bytes]) -> bytes:
+    """One frame. Raises EOFError where the other end went away."""
+    head = _exactly(stream, _HEAD.size)
+    (size,) = _HEAD.unpack(head)
+    if size > MAX_FRAME:
+        raise EOFError("no frame of ours")
+    return _exactly(stream, size)
+
+
+def write_frame(stream: IO[bytes], data: bytes) -> None:
+    """One frame, sent at once. Raises OSError where the other end went away."""
+    stream.write(_HEAD.pack(len(data)))
+    stream.write(data)
+    stream.flush()
+
+
+def batch_bytes(batch: Batch) -> bytes:
+    """A batch as it is sent."""
+    return msgspec.msgpack.encode(batch)
+
+
+def batch_of(data: bytes) -> Batch:
+    """The batch that was sent."""
+    return msgspec.msgpack.decode(data, type=Batch)
+
+
+def answer_bytes(said: tuple[Said, ...]) -> bytes:
+    """The answers to one batch as they are sent back."""
+    answers = [Answer.of(each) for each in said]
+    return msgspec.msgpack.encode(
+        [Packed(answer.digest, answer.lasting, answer.packed()) for answer in answers]
+    )
+
+
+def answers_of(data: bytes, count: int) -> list[Answer]:
+    """The answers that were sent back, still packed. Raises EOFError where that is not one for each item."""
+    try:
+        found = msgspec.msgpack.decode(data, type=list[Packed])
+    except msgspec.DecodeError:
+        found = []
+    if len(found) != count:
+        raise EOFError("no answers of ours")
+    return [Answer(each.digest, lasting=each.lasting, data=each.data) for each in found]
+
+
+def _exactly(stream: IO[bytes], size: int) -> bytes:
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError
+    return data

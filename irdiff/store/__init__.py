@@ -1,0 +1,3 @@
+"""The local store: answers of stages and finished reports, by everything that they depend on."""
+
+from __future__ import annotations

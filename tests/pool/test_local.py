@@ -1,0 +1,142 @@
+"""Workers of this machine: the same bytes whatever their number, and a worker that ends costs one artifact at most."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+import corpus
+from irdiff.engine.unit import Answer, Batch, Item
+from irdiff.pool import local
+from irdiff.pool.frames import answers_of
+from irdiff.pool.local import LocalPool, WorkerEndedError
+from pooled import SETTINGS, report_with
+
+
+@pytest.fixture(scope="module")
+def here() -> bytes:
+    """The comparison without any other process."""
+    return report_with(None)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_the_number_of_workers_changes_no_byte(workers: int, here: bytes) -> None:
+    with closing(LocalPool(workers)) as pool:
+        assert report_with(pool) == here
+
+
+class Dying(local._Worker):
+    """A worker that is killed when it is handed one of the artifacts named, so many times."""
+
+    poison = ""
+    deaths = 0
+
+    def send(self, batch: Batch) -> None:
+        if Dying.deaths and any(Dying.poison in item.location for item in batch.items):
+            Dying.deaths -= 1
+            self._process.kill()
+            self._process.wait()
+        super().send(batch)
+
+
+@pytest.fixture
+def dying(monkeypatch: pytest.MonkeyPatch) -> type[Dying]:
+    monkeypatch.setattr(local, "_Worker", Dying)
+    return Dying
+
+
+def test_a_worker_that_is_killed_once_is_reported_and_changes_nothing(
+    dying: type[Dying], here: bytes
+) -> None:
+    dying.poison, dying.deaths = ".ptx", 1
+    told: list[str] = []
+    with closing(LocalPool(2, complain=told.append)) as pool:
+        assert report_with(pool) == here
+    (text,) = told
+    assert "SIGKILL" in text
+    assert "once more" in text
+
+
+def test_an_artifact_on_which_workers_end_twice_is_an_issue_and_the_rest_is_compared(
+    dying: type[Dying], here: bytes
+) -> None:
+    (hurt_file,) = (corpus.PAIRS / "spills" / "after").rglob("*.ttgir")
+    dying.poison, dying.deaths = str(hurt_file), 1000
+    with closing(LocalPool(2)) as pool:
+        found, whole = json.loads(report_with(pool)), json.loads(here)
+    hurt = [kernel for kernel in found["kernels"] if kernel["issues"]]
+    assert {issue["code"] for kernel in hurt for issue in kernel["issues"]} == {"worker-ended"}
+    assert all("spills" in issue["where"] for kernel in hurt for issue in kernel["issues"])
+    assert len(hurt) == 1
+    others = [kernel for kernel in whole["kernels"] if "spills" not in kernel["path_before"]]
+    assert [kernel for kernel in found["kernels"] if kernel not in hurt] == others
+
+
+def batches() -> Iterator[Batch]:
+    for number in range(40):
+        item = Item(
+            stage="fork", suffix=".fork", location=f"k{number}.fork", sha256="", data=b"", canonical=True
+        )
+        yield Batch(settings=SETTINGS, items=(item,))
+
+
+def test_stopping_in_the_middle_leaves_no_process() -> None:
+    pool = LocalPool(2)
+    running = pool.run(batches())
+    next(running)
+    pids = [worker._process.pid for worker in pool._all]
+    running.close()
+    assert pids
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_a_fault_where_batches_are_made_reaches_the_caller() -> None:
+    def failing() -> Iterator[Batch]:
+        yield from list(batches())[:2]
+        raise ZeroDivisionError("a mistake of ours")
+
+    with closing(LocalPool(2)) as pool, pytest.raises(ZeroDivisionError):
+        list(pool.run(failing()))
+
+
+def test_an_answer_that_is_none_of_ours_counts_as_an_end() -> None:
+    with pytest.raises(EOFError):
+        answers_of(b"\xc1 nonsense", 1)
+    with pytest.raises(ValueError, match="no answer of a stage"):
+        Answer("", lasting=True, data=b"nonsense").said()
+
+
+def test_a_pool_that_was_closed_starts_nothing() -> None:
+    pool = LocalPool(1)
+    pool.close()
+    with pytest.raises(WorkerEndedError):
+        list(pool.run(batches()))
+
+
+def test_a_worker_looks_for_modules_where_its_starter_did(
+    tmp_path: Any, monkeypatch: Any, here: bytes
+) -> None:
+    (tmp_path / "msgspec.py").write_text(
+        "raise SystemExit('a file in the folder irdiff is called in was run')"
+    )
+    with closing(LocalPool(1)) as pool:
+        monkeypatch.chdir(tmp_path)
+        answered = list(pool.run(batches()))
+    assert len(answered) == 40
+
+
+def test_ctrl_c_is_no_matter_of_a_worker() -> None:
+    with closing(LocalPool(1)) as pool:
+        running = pool.run(batches())
+        next(running)
+        (worker,) = pool._all
+        os.kill(worker._process.pid, signal.SIGINT)
+        assert len(list(running)) == 39

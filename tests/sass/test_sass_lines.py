@@ -1,0 +1,118 @@
+"""SASS text is parted by one search and renamed a section at a time: it is as if each line were alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irdiff.api import Artifact, Context
+from irdiff.tools import LocalToolbox
+from irdiff_sass.instructions import control_text, read_statement, split_operands
+from irdiff_sass.listing import ADDRESSED, CONTROL, LINES, Listing
+from irdiff_sass.plugin import STAGE
+from irdiff_sass.renaming import DESCRIBED, NAME, UNIFORM, VECTOR
+from sass.sass_facts import by_hand
+
+NOBODY = LocalToolbox({}, {})
+REGISTER = re.compile(r"(?<![A-Za-z0-9_.])(?:UR|UP|R|P|B)\d{1,3}(?![A-Za-z0-9_])")
+MENTION = re.compile(r"(?<![A-Za-z0-9_.])(?:(tmem|idesc|gdesc|desc)\[)?(UR|R)(\d{1,3})(?![A-Za-z0-9_])")
+PIECES = [
+    "R1",
+    "UR2",
+    "P3",
+    "B4",
+    "R1234",
+    "XR5",
+    ".R6",
+    "R7_",
+    "desc[UR8]",
+    "xdesc[UR9]",
+    "tmem[UR10+4]",
+    "-R11.H0",
+    "]",
+    "[R12.64]",
+    "c[0x0][R13]",
+    "RZ",
+    "UP1",
+    "!P0",
+    " ",
+    ",",
+    "\n",
+    "_UR3",
+    "gdesc[UR14]",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=8).map("".join))
+def test_the_fast_patterns_find_the_names_that_stand_alone(text: str) -> None:
+    assert NAME.findall(text) == REGISTER.findall(text)
+    mentions = MENTION.findall(text)
+    assert VECTOR.findall(text) == [number for _, kind, number in mentions if kind == "R"]
+    assert DESCRIBED.findall(text) == [(place, number) for place, kind, number in mentions if kind == "UR"]
+    assert UNIFORM.findall(text) == [number for _, kind, number in mentions if kind == "UR"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "        /*0010*/                   MOV R1, R2 ;",
+        "/*0010*/ MOV R1, R2 ;  /* 0x0 */",
+        "--:-:-:Y:1\tEXIT;",
+        "01:2:3:-:f\tBRA `(.L_x_1);",
+        "--:-:-:Y:1 EXIT;",
+        "/*001*/ MOV R1, R2 ;",
+        "\t.section\t.text.k",
+        "",
+        "Function:k",
+        "/*0010*/ ;",
+        "/*0010*/ A/B ;",
+        ".L_x_1:",
+    ],
+)
+def test_a_line_is_parted_as_its_own_pattern_says(line: str) -> None:
+    ((addressed, statement, control, rest, other),) = LINES.findall(line)
+    head, tab, behind = line.partition("\t")
+    own = ADDRESSED.fullmatch(line)
+    assert bool(addressed) == (own is not None)
+    assert statement == (own.group(2) if own else "")
+    assert (control, rest) == ((head, behind) if tab and CONTROL.fullmatch(head) else ("", ""))
+    assert other == ("" if addressed or control else line)
+
+
+def test_the_text_of_a_listing_counts_what_its_cubin_counts(
+    cubins: Sequence[Path], prepared: Mapping[str, object]
+) -> None:
+    """Written as Triton's dump writes it, with control fields, and read back."""
+    for path in cubins[::6]:
+        listing = prepared[Artifact.of_bytes(path.read_bytes()).sha256]
+        assert isinstance(listing, Listing)
+        (code, *more) = listing.codes
+        if more:
+            continue
+        text = "Function:k\n" + "".join(
+            f"{control_text(each.control)}\t{each.text};\n" for each in code.instructions
+        )
+        summary = STAGE.summarize(Artifact.of_bytes(text.encode(), suffix=".sass"), Context(tools=NOBODY))
+        whole = {fact.id: fact.value for fact in summary.facts if not fact.scope}
+        assert {name: whole[name] for name in by_hand(code.without_padding())} == by_hand(
+            code.without_padding()
+        )
+
+
+@given(
+    st.lists(
+        st.sampled_from(["R1", "desc[UR4][R2.64+0x8]", "{1,2}", "c[0x0][0x28]", "-R3.reuse", "0x10"]),
+        max_size=5,
+    )
+)
+def test_a_statement_is_spelled_alike_however_it_is_spaced(operands: list[str]) -> None:
+    wide = f"  @!P0   FFMA.FTZ   {' ,  '.join(operands)}  "
+    found = read_statement(wide, address=16)
+    assert found is not None
+    assert found.text == f"@!P0 FFMA.FTZ {', '.join(operands)}".rstrip()
+    assert found.operands == tuple(operands) == (split_operands(", ".join(operands)) if operands else ())
