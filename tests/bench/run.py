@@ -1,96 +1,111 @@
-"""Time whole processes and print ratios, all measured in this one run on this machine.
+"""Every figure of docs/performance.md, measured in this one run on this machine.
 
-Each figure is the median of several runs, with the least and the most; ratios are between medians. Run with
-``make bench``; the recorded H200 cache is read where IRDIFF_TEST_DATA names it, else the fixtures are.
+``make bench`` prints the table; ``python tests/bench/run.py --record`` also adds it to docs/performance.md with the commit.
+The recorded H200 cache is read where IRDIFF_TEST_DATA names it, else the fixtures are. IRDIFF_BENCH_CUXRAY names the
+``cuxray`` of an environment of its own: it compares two cubins, and its time stands beside irdiff's for the same two.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
+import os
+import platform
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Sequence
+from collections.abc import Callable
+from datetime import datetime, timezone
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 import corpus
-from irdiff.plugins import load_plugins
-from irdiff.tools.toolbox import LocalToolbox
+import readers_lines
+import readers_mlir
+import scale
 
-RUNS = 5
-PAIR = (corpus.PAIRS / "divisibility/before", corpus.PAIRS / "divisibility/after")
-
-
-class Timing:
-    """Seconds of several runs of one thing."""
-
-    def __init__(self, name: str, seconds: Sequence[float]) -> None:
-        self.name = name
-        self.median = statistics.median(seconds)
-        self.least = min(seconds)
-        self.most = max(seconds)
-
-    def line(self, base: Timing | None = None) -> str:
-        """One row: the figure, its spread, and its ratio to another."""
-        ratio = f"  {self.median / base.median:.1f} x {base.name}" if base else ""
-        return f"{self.name:<44}{self.median:9.3f} s  ({self.least:.3f} .. {self.most:.3f}){ratio}"
+HISTORY = corpus.ROOT / "docs" / "performance.md"
+PEER = "IRDIFF_BENCH_CUXRAY"
+READERS = {"source": 4, "ttir": 4, "ttgir": 4}
+"""MB a second that are asked for."""
 
 
-def timed(name: str, command: Sequence[object], *, runs: int = RUNS) -> Timing:
-    """Run a command once to warm up and ``runs`` times to measure."""
-    seconds = []
-    for turn in range(runs + 1):
-        start = time.perf_counter()
-        subprocess.run(
-            [str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
-        )
-        if turn:
-            seconds.append(time.perf_counter() - start)
-    return Timing(name, seconds)
+class Tee(io.TextIOBase):
+    """Writes to two places."""
+
+    def __init__(self, *places: io.TextIOBase) -> None:
+        self._places = places
+
+    def write(self, text: str) -> int:
+        for place in self._places:
+            place.write(text)
+            place.flush()
+        return len(text)
 
 
-def main() -> None:
-    """Print the table."""
-    python = sys.executable
-    bare = timed("python -c pass", [python, "-c", "pass"])
-    print(bare.line())
-    print(timed("irdiff --help", [python, "-m", "irdiff", "--help"]).line(bare))
-    print(
-        timed("irdiff compare, one kernel, all stages", [python, "-m", "irdiff", "compare", *PAIR]).line(bare)
+def bench_readers() -> None:
+    """How fast each stage is read, in MB a second of CPU time."""
+    with tempfile.TemporaryDirectory() as scratch:
+        tree = corpus.unpack_h200(Path(scratch)) if corpus.test_data() else corpus.BUNDLES
+        for stage, turns in readers_mlir.rates(tree).items():
+            told = f"(cold {turns[0]:.1f}, {min(turns):.1f} .. {max(turns):.1f}, asked for: {READERS[stage]})"
+            print(f"{stage:<6}facts and canonical form  {statistics.median(turns):7.1f} MB/s  {told}")
+        readers_lines.main(tree)
+
+
+def bench_peer() -> None:
+    """Two cubins compared by a peer, and by irdiff."""
+    peer = os.environ.get(PEER)
+    if not peer:
+        print(f"cuxray: not measured ({PEER} does not name it)")
+        return
+    before, after = (
+        next((corpus.PAIRS / "mma_fallback" / side).rglob("*.cubin")) for side in ("before", "after")
     )
-    with tempfile.TemporaryDirectory() as folder:
-        tree = corpus.unpack_h200(Path(folder)) if corpus.test_data() else corpus.BUNDLES
-        cubins = sorted(tree.rglob("*.cubin"))
-        compare = timed(
-            f"irdiff compare, {len(cubins)} kernels with themselves",
-            [python, "-m", "irdiff", "compare", tree, tree],
-        )
-        print(compare.line(bare))
-        show = timed(
-            f"irdiff show, {len(cubins)} kernels, every fact",
-            [python, "-m", "irdiff", "show", tree, "-f", "json"],
-        )
-        print(show.line(bare))
-        registry = load_plugins(external=False)
-        with contextlib.closing(LocalToolbox({tool.id: tool for tool in registry.tools}, {})) as tools:
-            found = tools.find("nvdisasm")
-            if not found:
-                print("nvdisasm was not found: no figure for disassembling one by one")
-                return
-            sample = cubins[:: max(1, len(cubins) // 15)]
-            seconds = []
-            for cubin in sample:
-                start = time.perf_counter()
-                tools.run(found[0], ["-c", str(cubin)], timeout=60)
-                seconds.append(time.perf_counter() - start)
-            single = Timing(f"nvdisasm -c, one cubin (of {len(sample)})", seconds)
-            print(single.line(bare))
-            share = show.median / (single.median * len(cubins))
-            print(f"every fact of {len(cubins)} kernels takes {share:.2f} of {len(cubins)} nvdisasm calls")
+    theirs = [peer, "diff", "--no-cache", before, after]
+    found = scale.together(
+        {
+            "cuxray diff, two cubins": lambda figure: scale.once(theirs, figure),
+            "irdiff compare, the same two, cold": scale.cold(before, after),
+        }
+    )
+    peer_figure, ours = found.values()
+    print(scale.ratio("irdiff / cuxray", ours, peer_figure, 1))
+
+
+BENCHES: dict[str, Callable[[], None]] = {**scale.BENCHES, "readers": bench_readers, "peer": bench_peer}
+
+
+def main(arguments: list[str]) -> None:
+    """Measure what is named, or all; with ``--record`` the table is kept."""
+    asked = [name for name in arguments if name != "--record"]
+    unknown = sorted(set(asked) - BENCHES.keys())
+    if unknown:
+        sys.exit(f"no bench is called {unknown[0]}: there are {', '.join(BENCHES)}")
+    table = io.StringIO()
+    with contextlib.redirect_stdout(Tee(sys.stdout, table)):
+        for name, bench in BENCHES.items():
+            if name in asked or not asked:
+                bench()
+    if "--record" in arguments:
+        record(table.getvalue())
+
+
+def record(table: str) -> None:
+    """Put the table on top of the history."""
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty", "--abbrev=10"],
+        cwd=corpus.ROOT, capture_output=True, text=True, check=True,
+    ).stdout.strip()  # fmt: skip
+    day = datetime.now(timezone.utc).date().isoformat()
+    where = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    entry = f"## {day}, commit {commit}\n\n{where}\n\n```text\n{table.rstrip()}\n```\n\n"
+    text = HISTORY.read_text(encoding="utf-8")
+    head, mark, rest = text.partition("<!-- newest first -->\n")
+    HISTORY.write_text(f"{head}{mark}\n{entry}{rest.lstrip()}", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

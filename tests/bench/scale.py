@@ -275,7 +275,7 @@ def bench_warm() -> None:
             print(ratio("warm comparison / (sha256sum + bare Python start)", warm, base, 4, cpu=cpu))
 
 
-def bench_tenfold(runs: int = 1) -> None:
+def bench_tenfold(runs: int = RUNS) -> None:
     """Ten times the kernels."""
     with trees() as (before, after):
         more = [before.parent / f"{side}-10" for side in ("before", "after")]
