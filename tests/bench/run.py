@@ -1,6 +1,6 @@
 """Every figure of docs/performance.md, measured in this one run on this machine.
 
-``make bench`` prints the table; ``python tests/bench/run.py --record`` also adds it to docs/performance.md with the commit.
+``make bench`` prints the table; ``python tests/bench/run.py --record`` also adds it to docs/performance.md, with the commit.
 The recorded H200 cache is read where IRDIFF_TEST_DATA names it, else the fixtures are. IRDIFF_BENCH_CUXRAY names the
 ``cuxray`` of an environment of its own: it compares two cubins, and its time stands beside irdiff's for the same two.
 """
@@ -21,10 +21,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import corpus
 import readers_lines
 import readers_mlir
 import scale
+
+import corpus
 
 HISTORY = corpus.ROOT / "docs" / "performance.md"
 PEER = "IRDIFF_BENCH_CUXRAY"
