@@ -1,8 +1,8 @@
 """Every figure of docs/performance.md, measured in this one run on this machine.
 
-``make bench`` prints the table; ``python tests/bench/run.py --record`` also adds it to docs/performance.md, with the commit.
-The recorded H200 cache is read where IRDIFF_TEST_DATA names it, else the fixtures are. IRDIFF_BENCH_CUXRAY names the
-``cuxray`` of an environment of its own: it compares two cubins, and its time stands beside irdiff's for the same two.
+``make bench`` prints the table; ``python tests/bench/run.py --record`` also adds it to docs/performance.md, with the
+commit. The recorded H200 cache is read where IRDIFF_TEST_DATA names it, else the fixtures are. IRDIFF_BENCH_CUXRAY
+names the ``cuxray`` of an environment of its own: it compares two cubins, and its time stands beside irdiff's.
 """
 
 from __future__ import annotations
