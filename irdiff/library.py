@@ -81,6 +81,9 @@ def check(
     here = Path(folder) if folder is not None else Path.cwd()
     if not isinstance(policy, Policy):
         policy = read_policy(Path(policy) if policy is not None else None, here)
+    for code, level in (rules or {}).items():
+        if level not in ("error", "warn", "off"):
+            raise UsageError(f"{level!r} is no level", where=f"rules: {code}", hint="error, warn or off")
     policy = msgspec.structs.replace(policy, forced={**policy.forced, **(rules or {})})
     file = Path(baseline) if baseline is not None else None
     if accepted is None or isinstance(accepted, (str, os.PathLike)):

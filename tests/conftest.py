@@ -15,6 +15,7 @@ def no_store_of_the_users() -> Iterator[None]:
     """Nothing is taken from, or left in, a store outside the tests; a test of the store names one of its own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("IRDIFF_STORE", "off")
+        patch.delenv("COLUMNS", raising=False)  # a runner's own width is nobody's terminal
         yield
 
 

@@ -13,6 +13,8 @@ from irdiff.baseline.lines import Line, Lines, Section
 from irdiff.baseline.write import Usual
 from irdiff.model.bundle import Layout
 from irdiff.model.facts import Fact, Scalar, Scope, Value
+from irdiff.model.notation import value_text
+from irdiff.model.specs import KindSpec
 
 _DIGEST = re.compile(r"[0-9a-f]{16,128}")
 
@@ -24,17 +26,33 @@ def known(lines: Lines, line: Line, specs: Mapping[str, RecordedSpec]) -> Record
     return specs[line.key]
 
 
+def check_kind(
+    lines: Lines, line: Line, spec: RecordedSpec, value: Value, kinds: Mapping[str, KindSpec]
+) -> None:
+    """An error where a value is not of its fact's kind."""
+    kind = kinds.get(spec.kind)
+    if kind is not None and not kind.accepts(value):
+        lines.fail(line.number, f"{value_text(value)[:60]} is no value of {line.key}, which is a {spec.kind}")
+
+
 class Block:
     """One kernel."""
 
     def __init__(
-        self, lines: Lines, section: Section, name: str, specs: Mapping[str, RecordedSpec], usual: Usual
+        self,
+        lines: Lines,
+        section: Section,
+        name: str,
+        specs: Mapping[str, RecordedSpec],
+        usual: Usual,
+        kinds: Mapping[str, KindSpec],
     ) -> None:
         self._lines = lines
         self._section = section
         self._name = name
         self._specs = specs
         self._usual = usual
+        self._kinds = kinds
         self._plain = {line.key: line for line in section.inside if not line.within and "." not in line.key}
         self._facts = [line for line in section.inside if not line.within and "." in line.key]
         self._loops = [line for line in section.inside if line.within]
@@ -151,12 +169,14 @@ class Block:
         values: dict[str, Value] = {}
         absent: set[str] = set(self._list("unknown", plain))
         for line in lines:
-            if known(self._lines, line, self._specs).stage not in held:
-                self._lines.fail(line.number, f"the kernel has no stage {self._specs[line.key].stage}")
+            spec = known(self._lines, line, self._specs)
+            if spec.stage not in held:
+                self._lines.fail(line.number, f"the kernel has no stage {spec.stage}")
             if line.absent:
                 absent.add(line.key)
             else:
                 values[line.key] = self._value(line, values, scope)
+                check_kind(self._lines, line, spec, values[line.key], self._kinds)
         if not scope:
             self._add_usual(values, absent, held)
         for name, spec in self._specs.items():

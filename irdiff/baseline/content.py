@@ -8,6 +8,11 @@ from irdiff.model.bundle import Layout
 from irdiff.model.facts import Fact, Scope
 
 FORMAT = "irdiff-baseline/1"
+END = "end"
+"""The last line: a file without it was cut off."""
+COUNT = "lines"
+"""The last line of every section, with how many lines stand above it there: one that was taken out is noticed, where
+the fact that it said would be taken for one that was not known."""
 EMPTY_KINDS = ("tally", "set", "sequence")
 """Kinds of which an empty value is not written where its stage is."""
 

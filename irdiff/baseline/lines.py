@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NoReturn, TypeVar
 
 import msgspec
 
+from irdiff.baseline.content import COUNT, END
 from irdiff.errors import InputError
 from irdiff.model.facts import Scalar, Value
 from irdiff.model.notation import NotationError, parse_key, parse_scalar, parse_value
@@ -21,6 +22,8 @@ _LINE = re.compile(
 )
 CONFLICT = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 _DEEPEST = 3
+_LARGEST = 1e300
+"""No number of a fact comes near it, and sums and differences of such numbers are finite still."""
 
 
 class Line(msgspec.Struct, kw_only=True):
@@ -42,6 +45,8 @@ class Section(msgspec.Struct, kw_only=True):
     number: int
     text: str
     inside: list[Line]
+    lines: int = 0
+    """How many lines are below it, at any depth."""
 
 
 class Lines:
@@ -51,7 +56,33 @@ class Lines:
         self._where = where
 
     def sections(self, lines: Sequence[str]) -> Iterator[Section]:
-        """What stands at the left edge from the second line on, with what is below it."""
+        """What stands at the left edge from the second line on, with what is below it; a line missing is an error."""
+        for section in self._sections(self._whole(lines)):
+            count = section.inside.pop() if section.inside and section.inside[-1].key == COUNT else None
+            yield section  # what is wrong in a line is told before a line is missed
+            if count is None:
+                self.fail(section.number, f"{section.text[:60]!r} does not end with its number of {COUNT}")
+            written = self.value(count)
+            if written != section.lines - 1:
+                self.fail(
+                    section.number,
+                    f"{section.text[:60]!r} has {section.lines - 1} lines and was written with {written!r}",
+                )
+
+    def _whole(self, lines: Sequence[str]) -> Sequence[str]:
+        """The lines above the closing one, which nothing may be behind."""
+        if END not in lines:
+            last = max(number for number, text in enumerate(lines, 1) if text.strip())
+            self.fail(last, f"the file is cut off here: it does not close with the line `{END}`")
+        end = lines.index(END)
+        for number, text in enumerate(lines[end + 1 :], end + 2):
+            if text.startswith(CONFLICT):
+                self.fail(number, "a merge conflict is not resolved", hint=f"resolve it, or {AGAIN}")
+            if text.strip():
+                self.fail(number, f"something stands behind the closing line `{END}`")
+        return lines[:end]
+
+    def _sections(self, lines: Sequence[str]) -> Iterator[Section]:
         section: Section | None = None
         open_lines: list[Line] = []
         for number, text in enumerate(lines[1:], 2):
@@ -69,6 +100,7 @@ class Lines:
                 self.fail(number, "is indented deeper than anything it could belong to")
             del open_lines[depth - 1 :]
             (open_lines[-1].inside if open_lines else section.inside).append(line)
+            section.lines += 1
             open_lines.append(line)
         if section is not None:
             yield section
@@ -98,6 +130,7 @@ class Lines:
         made = self.understood(line.number, lambda: parse_value(text))
         if made is None:
             self.fail(line.number, f"{line.key} is null, which no fact is")
+        self._finite(line, made.values() if isinstance(made, dict) else (made,))
         return made
 
     def record(self, line: Line) -> dict[str, Scalar]:
@@ -110,7 +143,14 @@ class Lines:
             if field.key in made:
                 self.fail(field.number, f"{field.key} stands there twice")
             made[field.key] = self.understood(field.number, lambda text=text: parse_scalar(text))  # type: ignore[misc]
+            self._finite(field, (made[field.key],))
         return made
+
+    def _finite(self, line: Line, values: Iterable[object]) -> None:
+        """An error where a number cannot be reckoned with: NaN, which equals nothing, or one without end."""
+        for value in values:
+            if isinstance(value, (int, float)) and not abs(value) <= _LARGEST:
+                self.fail(line.number, f"a number of {line.key} is not finite, or has no end of digits")
 
     def strings(self, line: Line) -> tuple[str, ...]:
         """A line's list."""

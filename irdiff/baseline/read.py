@@ -6,24 +6,30 @@ import re
 from collections.abc import Mapping
 from typing import NoReturn, cast
 
-from irdiff.baseline.block import Block, known
+from irdiff.baseline.block import Block, check_kind, known
 from irdiff.baseline.content import FORMAT, Baseline, RecordedKernel, RecordedSpec
 from irdiff.baseline.lines import AGAIN, CONFLICT, NAME, Lines, Section
 from irdiff.baseline.write import Usual
 from irdiff.model.facts import Value
+from irdiff.model.kinds import standard_kinds
 from irdiff.model.notation import parse_key, parse_scalar
+from irdiff.model.specs import KindSpec
 
 _FACTS_OF = re.compile(rf"facts of (?P<stage>{NAME}), read by (?P<reader>.+)")
 
 
-def parse_baseline(data: bytes, *, where: str) -> Baseline:
-    """The baseline that a file holds. Raises InputError, with the line, where it is none."""
-    return _Parser(where).baseline(data)
+def parse_baseline(data: bytes, *, where: str, kinds: Mapping[str, KindSpec] | None = None) -> Baseline:
+    """The baseline that a file holds. Raises InputError, with the line, where it is none.
+
+    ``kinds`` holds the kinds that values must be of (the standard ones); values of other kinds are not checked.
+    """
+    return _Parser(where, standard_kinds() if kinds is None else kinds).baseline(data)
 
 
 class _Parser:
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, kinds: Mapping[str, KindSpec]) -> None:
         self._lines = Lines(where)
+        self._kinds = kinds
         self._readers: dict[str, str] = {}
         self._known: dict[str, RecordedSpec] = {}
         self._shared = Usual()
@@ -48,7 +54,8 @@ class _Parser:
             name = self._lines.understood(number, lambda: parse_scalar(text[7:]))
             if not isinstance(name, str):
                 self._lines.fail(number, "the name of a kernel is a text", hint='write kernel "12"')
-            self._kernels.append(Block(self._lines, section, name, self._known, self._shared).kernel())
+            block = Block(self._lines, section, name, self._known, self._shared, self._kinds)
+            self._kernels.append(block.kernel())
         elif found is not None:
             stage = self._lines.understood(number, lambda: parse_key(found["stage"]))
             if stage in self._readers:
@@ -83,13 +90,16 @@ class _Parser:
             if line.key == "folded":
                 folded = self._lines.lists(line)
                 continue
-            known(self._lines, line, specs)
+            spec = known(self._lines, line, specs)
             if line.key in values or line.key in fields:
                 self._lines.fail(line.number, f"{line.key} stands there twice")
             if line.inside:
-                fields[line.key] = cast("Mapping[str, Value]", self._lines.record(line))
+                record = self._lines.record(line)
+                check_kind(self._lines, line, spec, record, self._kinds)
+                fields[line.key] = cast("Mapping[str, Value]", record)
             else:
                 values[line.key] = self._lines.value(line)
+                check_kind(self._lines, line, spec, values[line.key], self._kinds)
         return Usual(values=values, fields=fields, folded=folded)
 
     def _fail_format(self, first: str) -> NoReturn:

@@ -38,7 +38,7 @@ def read_side(
             where=str(path),
             hint="make it: irdiff baseline write DIR -o FILE",
         ) from None
-    baseline = parse_baseline(data, where=str(path))
+    baseline = parse_baseline(data, where=str(path), kinds=registry.kinds)
     if not baseline.kernels:
         raise InputError("holds no kernel", where=str(path), hint=AGAIN)
     return kernels_of(baseline, registry, where=str(path), switched_off=switched_off)

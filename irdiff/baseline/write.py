@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from irdiff.baseline.content import EMPTY_KINDS, FORMAT, Baseline, RecordedKernel, RecordedSpec
+from irdiff.baseline.content import COUNT, EMPTY_KINDS, END, FORMAT, Baseline, RecordedKernel, RecordedSpec
 from irdiff.model.facts import Fact, Value
 from irdiff.model.notation import is_tally, key_text, scalar_text, value_text
 
@@ -43,10 +43,13 @@ def baseline_text(baseline: Baseline, provenance: frozenset[str]) -> bytes:
     """The file. ``provenance`` holds the ids of facts that say where an artifact comes from."""
     usual = usual_of(baseline, provenance)
     blocks = sorted(
-        ("\n".join(_block(kernel, baseline.specs, Usual())), "\n".join(_block(kernel, baseline.specs, usual)))
+        (
+            "\n".join(_block(kernel, baseline.specs, Usual())),
+            "\n".join(_counted(_block(kernel, baseline.specs, usual))),
+        )
         for kernel in baseline.kernels
     )
-    parts = ["\n".join(_head(baseline, usual)), *(block for _, block in blocks)]
+    parts = ["\n".join(_head(baseline, usual)), *(block for _, block in blocks), END]
     return ("\n\n".join(parts) + "\n").encode("utf-8", "strict")
 
 
@@ -101,23 +104,36 @@ def _parts(value: Value) -> Iterable[tuple[str | None, Value]]:
     return ((None, value),)
 
 
+def _counted(section: Iterable[str]) -> Iterator[str]:
+    """A section with the number of its lines below it."""
+    lines = list(section)
+    yield from lines
+    yield f"  {COUNT} = {len(lines) - 1}"
+
+
 def _head(baseline: Baseline, usual: Usual) -> Iterator[str]:
     yield FORMAT
     yield HEAD
     for stage in ("", *sorted(baseline.readers)):
         facts = {name: spec for name, spec in sorted(baseline.specs.items()) if spec.stage == stage}
-        if stage:
-            yield f"facts of {key_text(stage)}, read by {scalar_text(baseline.readers[stage])}"
-        elif facts:
-            yield "facts of several stages"
-        for name, spec in facts.items():
-            words = [
-                spec.kind,
-                *([f"role {spec.role}"] if spec.role else ()),
-                *(["in loops"] if spec.in_loops else ()),
-            ]
-            yield f"  {key_text(name)} = {value_text(tuple(words))}"
+        if stage or facts:
+            yield from _counted(_declared(stage, baseline.readers.get(stage), facts))
     yield ""
+    yield from _counted(_shared(usual))
+
+
+def _declared(stage: str, reader: str | None, facts: Mapping[str, RecordedSpec]) -> Iterator[str]:
+    yield f"facts of {key_text(stage)}, read by {scalar_text(reader)}" if stage else "facts of several stages"
+    for name, spec in facts.items():
+        words = [
+            spec.kind,
+            *([f"role {spec.role}"] if spec.role else ()),
+            *(["in loops"] if spec.in_loops else ()),
+        ]
+        yield f"  {key_text(name)} = {value_text(tuple(words))}"
+
+
+def _shared(usual: Usual) -> Iterator[str]:
     yield "usual"
     for name in sorted({*usual.values, *usual.fields}):
         if name in usual.fields:

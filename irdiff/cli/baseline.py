@@ -19,7 +19,7 @@ from irdiff.engine.gate.policy import facts_of
 from irdiff.engine.kernels import Kernel
 from irdiff.errors import UsageError
 from irdiff.model.issues import Issue
-from irdiff.present.wording import plural, printable
+from irdiff.present.wording import one_line, plural
 
 NAMED = 10
 """Things that could not be read named before the rest is counted."""
@@ -49,7 +49,7 @@ def run_write(
     if output is not None:
         lines = data.count(b"\n")
         told = f"{plural(len(kernels), 'kernel')}, {plural(lines, 'line')}: {output}"
-        sys.stdout.write(printable(told) + "\n")
+        sys.stdout.write(one_line(told) + "\n")
     return Exit.UNSURE if trouble else Exit.OK
 
 
@@ -108,7 +108,7 @@ def _complain(trouble: Sequence[Issue], output: Path | None) -> None:
     if len(trouble) > NAMED:
         lines.append(f"  and {len(trouble) - NAMED} more")
     lines.append("  compile it again, or --incomplete writes what there is: check will then exit with 2")
-    sys.stderr.write("\n".join(map(printable, lines)) + "\n")
+    sys.stderr.write("\n".join(map(one_line, lines)) + "\n")
 
 
 def run_accept(
@@ -131,8 +131,8 @@ def run_accept(
     emit_kept(accepted_text((*earlier, *found)), file)
     for each in found:
         moved = f"{each.before} → {each.after}" if each.after else "accepted"
-        sys.stdout.write(printable(f"{each.rule}  {each.kernel}  {moved}") + "\n")
-    sys.stdout.write(printable(f"{plural(len(found), 'finding')} accepted: {file}") + "\n")
+        sys.stdout.write(one_line(f"{each.rule}  {each.kernel}  {moved}") + "\n")
+    sys.stdout.write(one_line(f"{plural(len(found), 'finding')} accepted: {file}") + "\n")
     return Exit.OK
 
 

@@ -24,6 +24,7 @@ from irdiff.engine.summarize import Reader
 from irdiff.engine.times import timed
 from irdiff.errors import UsageError
 from irdiff.model.gate import Acceptance, Judgement, Level
+from irdiff.model.issues import Issue
 from irdiff.model.policy import Policy
 from irdiff.model.report import Report
 
@@ -162,10 +163,10 @@ def _inputs(
         with compiled_against(
             sides.against, targets=sides.targets, python=sides.python, jobs=sides.jobs
         ) as made:
-            before, after = (run.load(str(tree)) for tree in (made.before, made.after))
+            before, after = (_loaded(run, str(tree)) for tree in (made.before, made.after))
             yield (
-                Input(made.described, tuple(before.bundles), (*made.issues, *before.issues)),
-                Input("the working tree", tuple(after.bundles), tuple(after.issues)),
+                _moved(before, made.before, "before", made.described, made.issues),
+                _moved(after, made.after, "after", "the working tree"),
             )
         return
     for name, value in (("--target", sides.targets), ("--python", sides.python)):
@@ -195,6 +196,25 @@ def _inputs(
 def _loaded(run: Session, path: str) -> Input:
     found = run.load(path)
     return Input(path, tuple(found.bundles), tuple(found.issues))
+
+
+def _moved(found: Input, tree: Path, name: str, described: str, issues: tuple[Issue, ...] = ()) -> Input:
+    """The input under another name than that of a folder that will be gone: equal runs give equal reports."""
+
+    def renamed(text: str) -> str:
+        return text.replace(str(tree), name)
+
+    def told(each: Issue) -> Issue:
+        return msgspec.structs.replace(each, where=renamed(each.where) if each.where else each.where)
+
+    bundles = []
+    for bundle in found.bundles:
+        for artifact in bundle.artifacts.values():
+            artifact.location = renamed(artifact.location)
+        bundles.append(
+            msgspec.structs.replace(bundle, path=renamed(bundle.path), issues=tuple(map(told, bundle.issues)))
+        )
+    return Input(described, tuple(bundles), (*issues, *map(told, found.issues)))
 
 
 def judged(

@@ -20,6 +20,7 @@ from irdiff.model.codec import decode_report
 from irdiff.model.issues import Issue
 from irdiff.model.report import Report
 from irdiff.sources.files import read_regular
+from irdiff.sources.names import shown
 
 if TYPE_CHECKING:
     from irdiff.cli.remembered import Remembered
@@ -112,7 +113,7 @@ class Input:
     """Bundles of one side and what was wrong with finding them."""
 
     def __init__(self, described: str, bundles: tuple[Bundle, ...], issues: tuple[Issue, ...] = ()) -> None:
-        self.described = described
+        self.described = shown(described)
         self.bundles = bundles
         self.issues = issues
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import signal
 import sys
@@ -39,6 +41,13 @@ def ending(error: BaseException) -> int:
 
         complain(error)
         return Exit.USAGE if isinstance(error, UsageError) else Exit.UNSURE
+    if isinstance(error, OSError) and error.filename is None and _is_output(error):
+        from irdiff.cli.output import complain
+
+        complain(IrdiffError(f"cannot be written: {error.strerror or error}", where="standard output"))
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered has no place to go
+        return Exit.UNSURE
     if os.environ.get("IRDIFF_DEBUG") or not isinstance(error, Exception):
         raise error
     sys.stderr.write(
@@ -46,3 +55,8 @@ def ending(error: BaseException) -> int:
         "  IRDIFF_DEBUG=1 shows where; please report it with that output\n"
     )
     return Exit.INTERNAL
+
+
+def _is_output(error: OSError) -> bool:
+    """Whether standard output could not take what was said: a full disk, a closed descriptor."""
+    return error.errno in (errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT)

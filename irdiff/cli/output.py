@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -27,9 +28,18 @@ def emit(data: bytes, output: Path | None) -> None:
 @contextmanager
 def whole_file(output: Path) -> Iterator[IO[bytes]]:
     """A file to write to, which takes its place when all of it is written. Raises IrdiffError where it cannot."""
+    import stat
     import tempfile
 
     try:
+        # A link stays a link to the file that is written; what is no file (a device, a pipe) takes the bytes as it is.
+        output = output.resolve() if output.is_symlink() else output
+        if output.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "is a folder")
+        if output.exists() and not stat.S_ISREG(output.stat().st_mode):
+            with output.open("wb") as file:
+                yield file
+            return
         handle, name = tempfile.mkstemp(dir=output.parent, prefix=f".{output.name}.")
         try:
             with os.fdopen(handle, "wb") as file:

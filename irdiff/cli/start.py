@@ -70,7 +70,20 @@ SHOW = {
 def run() -> NoReturn:
     """The console script."""
     end_on_sigterm()
+    open_streams()
     sys.exit(main(sys.argv[1:]))
+
+
+def open_streams() -> None:
+    """Give the program the streams that whoever started it had closed: what goes there is nobody's."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w", encoding="utf-8"))  # noqa: PTH123, SIM115  # open to the end
 
 
 def main(arguments: list[str]) -> int:

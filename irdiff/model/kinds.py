@@ -157,7 +157,7 @@ def _mean_key(tally: Mapping[str, int]) -> float | None:
     total = weight = 0
     for key, count in tally.items():
         head = key.split(" ", 1)[0]
-        if not head.isdigit():
+        if not (head.isascii() and head.isdigit() and len(head) < 20):
             return None
         total += int(head) * count
         weight += count

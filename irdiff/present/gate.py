@@ -15,7 +15,7 @@ from irdiff.present.groups import shortened
 from irdiff.present.labels import judged, others
 from irdiff.present.problems import Alike, Problem, alike, problems
 from irdiff.present.remarks import Cluster, Remark, RuleGroup, grouped, remarks
-from irdiff.present.view import issue_lines, subject_of
+from irdiff.present.view import issue_line, issue_lines, subject_of
 from irdiff.present.wording import joined, plural
 
 __all__ = ["ExplainView", "GateView", "Listed", "RuleLine", "UnjudgedLine", "explain_view", "gate_view"]
@@ -26,6 +26,8 @@ MANY_RULES = 4
 MOST_RULES = 12
 """Rules told, so that any number of kernels fits a screen of 50 lines."""
 MOST_UNJUDGED = 6
+NOTICES = frozenset({"selects-nothing", "failed-on-both-sides"})
+"""Codes of warnings that are never behind --all: something that a user takes for judged was not."""
 MOST_TOLD = 3
 """Accepted or stale changes named in a line."""
 
@@ -95,7 +97,11 @@ def gate_view(report: Report, *, everything: bool = False, top: int | None = Non
         *_accepted([remark for remark in found if remark.accepted is not None], everything=everything),
         *_stale(judgement, everything=everything),
         *same_and_unpaired(report, judgement),
+        *_notices(report, everything=everything),
     ]
+    rest_of = msgspec.structs.replace(
+        report, issues=tuple(each for each in report.issues if each.code not in NOTICES)
+    )
     rest = [group.code for group in told[len(shown) :]]
     left = [f"and {plural(len(rest), 'more rule')}: {joined(rest, most=6)}: --all shows them"] if rest else []
     return GateView(
@@ -106,7 +112,7 @@ def gate_view(report: Report, *, everything: bool = False, top: int | None = Non
         rules=tuple(_rule_line(group, style) for group in shown),
         unjudged=tuple(_unjudged(missing, everything=everything)),
         notes=tuple(notes),
-        issues=tuple(issue_lines(report, everything=True)) if everything else (),
+        issues=tuple(issue_lines(rest_of, everything=True)) if everything else (),
         footer=(*left, *_footer(report, judgement, told, everything=everything)),
     )
 
@@ -243,6 +249,13 @@ def _accepted(found: Sequence[Remark], *, everything: bool) -> list[str]:
     return [f"Accepted: {plural(len(found), 'finding')}: {text}."]
 
 
+def _notices(report: Report, *, everything: bool) -> list[str]:
+    lines = [issue_line(each) for each in report.issues if each.code in NOTICES]
+    if everything or len(lines) <= MOST_UNJUDGED:
+        return lines
+    return [*lines[:MOST_UNJUDGED], f"and {len(lines) - MOST_UNJUDGED:,} more: --all shows them"]
+
+
 def _stale(judgement: Judgement, *, everything: bool) -> list[str]:
     if not judgement.stale:
         return []
@@ -260,7 +273,8 @@ def _stale(judgement: Judgement, *, everything: bool) -> list[str]:
 def _footer(
     report: Report, judgement: Judgement, told: Sequence[RuleGroup], *, everything: bool
 ) -> list[str]:
-    lesser = len(problems(report, lesser=True)) - len(judgement.unjudged)
+    told_already = len(judgement.unjudged) + sum(each.code in NOTICES for each in report.issues)
+    lesser = len(problems(report, lesser=True)) - told_already
     words = []
     if lesser and not everything:
         words.append(f"{plural(lesser, 'note')} on what was read: --all")

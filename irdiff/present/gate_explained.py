@@ -135,7 +135,6 @@ def _of_one(report: Report, judgement: Judgement, code: str, *, everything: bool
             most,
         ),
     )
-    page = f"irdiff rules {code} says when exactly it fires, with examples"
     return ExplainView(
         title=f"{code}  {rule.title}",
         paragraphs=(
@@ -144,8 +143,15 @@ def _of_one(report: Report, judgement: Judgement, code: str, *, everything: bool
             *((rule.why,) if rule.why else ()),
         ),
         tables=tuple(table for table in tables if table.rows),
-        footer=(page,),
+        footer=(_page(rule, code, judgement),),
     )
+
+
+def _page(rule: RuleTold, code: str, judgement: Judgement) -> str:
+    """Where it is written when exactly it fires; an expectation of the user's has neither default nor reason."""
+    if rule.default == "off" and not rule.why:
+        return f"[[check.expect]] of {judgement.policy or 'the policy'} says what {code} expects"
+    return f"irdiff rules {code} says when exactly it fires, with examples"
 
 
 def _level(rule: RuleTold, told: Sequence[Remark], judgement: Judgement) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from irdiff.present.view import Block, View
-from irdiff.present.wording import printable
+from irdiff.present.wording import one_line
 
 _WORD = re.compile(r"\s*\S+\s*")
 _NARROW = frozenset("·→…—≤≥≡²³µ°±")
@@ -43,28 +43,28 @@ def plain(view: View, width: int | None = None) -> str | None:
 
 
 def _lines(view: View, width: int) -> Iterator[str]:
-    yield from _headline(printable(view.subject), view.verdict, width)
+    yield from _headline(one_line(view.subject), view.verdict, width)
     for paragraph in view.paragraphs:
-        yield from _indented(printable(paragraph), width)
+        yield from _indented(one_line(paragraph), width)
     for block in view.blocks:
         yield from _block(block, width)
     if view.hunks:
         yield ""
     for row in view.hunks:
-        yield _known(printable(row.text))
+        yield _known(one_line(row.text))
     if view.issues:
         yield ""
         for line in view.issues:
-            yield from _indented(printable(line), width)
+            yield from _indented(one_line(line), width)
     for line in view.footer:
-        yield from _indented(printable(line), width)
+        yield from _indented(one_line(line), width)
 
 
 def _block(block: Block, width: int) -> Iterator[str]:
     yield ""
     if block.title:
-        yield from _indented(printable(block.title), width)
-    yield from _indented(printable(block.sentence), width)
+        yield from _indented(one_line(block.title), width)
+    yield from _indented(one_line(block.sentence), width)
     if block.rows:
         yield ""
         yield from _rows(block, width - GAP)
@@ -72,7 +72,7 @@ def _block(block: Block, width: int) -> Iterator[str]:
         yield from _indented(f"and {block.more:,} more: --all shows them", width)
     if block.stages:
         yield ""
-        yield from _indented(printable(block.stages), width)
+        yield from _indented(one_line(block.stages), width)
 
 
 def _headline(subject: str, verdict: str, width: int) -> Iterator[str]:
@@ -94,8 +94,8 @@ def _rows(block: Block, width: int) -> Iterator[str]:
         [
             row.effect,
             *([row.codes] if codes else []),
-            printable(row.title),
-            printable(row.change + (f"   {row.place}" if row.place else "")),
+            one_line(row.title),
+            one_line(row.change + (f"   {row.place}" if row.place else "")),
         ]
         for row in block.rows
     ]

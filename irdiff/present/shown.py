@@ -9,7 +9,7 @@ from irdiff.model.report import Show, ShownKernel, ShownStage
 from irdiff.present.specializations import footer, sentences
 from irdiff.present.terminal import Console, grid
 from irdiff.present.view import issue_line
-from irdiff.present.wording import number, plural, printable, selector, value_text
+from irdiff.present.wording import number, one_line, plural, selector, value_text
 
 IN_FULL = 3
 """Up to so many kernels are shown in full, more as a table."""
@@ -38,7 +38,7 @@ def write_show(
                 console.print()
             _kernel(kernel, specs, titles, console, verbose=verbose)
     for issue in shown.issues:
-        console.print(printable(issue_line(issue)))
+        console.print(one_line(issue_line(issue)))
 
 
 def write_specializations(shown: Show, console: Console) -> None:
@@ -46,7 +46,7 @@ def write_specializations(shown: Show, console: Console) -> None:
     for line in sentences(shown):
         console.print(line)
     for issue in shown.issues:
-        console.print(printable(issue_line(issue)))
+        console.print(one_line(issue_line(issue)))
 
 
 def _table(kernels: Sequence[ShownKernel], specs: Mapping[str, FactSpec], console: Console) -> None:
@@ -107,8 +107,8 @@ def _kernel(
     *,
     verbose: bool,
 ) -> None:
-    console.print(f"{printable(kernel.name)}   {kernel.target or 'target unknown'}", style="bold")
-    console.print(printable(f"  {kernel.path}"), style="dim")
+    console.print(f"{one_line(kernel.name)}   {kernel.target or 'target unknown'}", style="bold")
+    console.print(one_line(f"  {kernel.path}"), style="dim")
     groups: dict[str, list[str]] = {}
     for name in kernel.facts:
         groups.setdefault(name.partition(".")[0], []).append(name)
@@ -124,11 +124,11 @@ def _kernel(
             if verbose:
                 _not_understood(stage, console)
             for issue in stage.issues:
-                console.print(f"  {printable(issue_line(issue))}")
+                console.print(f"  {one_line(issue_line(issue))}")
     _road(kernel, console)
     for issue in kernel.issues:
         if not any(issue in stage.issues for stage in kernel.stages.values()):
-            console.print(f"  {printable(issue_line(issue))}")
+            console.print(f"  {one_line(issue_line(issue))}")
 
 
 def _road(kernel: ShownKernel, console: Console) -> None:
@@ -152,7 +152,7 @@ def _operations(carried: Mapping[str, int]) -> str:
 def _not_understood(stage: ShownStage, console: Console) -> None:
     if stage.unknown:
         console.print("  not understood:")
-        grid([[str(place), printable(text)] for place, text in stage.unknown], console, indent=4)
+        grid([[str(place), one_line(text)] for place, text in stage.unknown], console, indent=4)
 
 
 def _stage_line(group: str, title: str, stage: ShownStage | None) -> str:
@@ -163,7 +163,7 @@ def _stage_line(group: str, title: str, stage: ShownStage | None) -> str:
         parts.append(f"{stage.coverage:.2%} understood")
     if stage.degraded:
         parts.append(stage.degraded)
-    return printable("   ".join(parts))
+    return one_line("   ".join(parts))
 
 
 def _facts(

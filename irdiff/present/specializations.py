@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irdiff.model.report import Show, Specialization
-from irdiff.present.wording import printable
+from irdiff.present.wording import one_line
 
 NAMED = 3
 """Arguments named below a table; the option names them all."""
@@ -17,7 +17,7 @@ NONE_FOUND = (
 def sentences(shown: Show) -> list[str]:
     """One for each argument, those whose specialization buys nothing first."""
     found = sorted(shown.specializations, key=lambda one: not one.buys_nothing)
-    return [printable(sentence(one)) for one in found] or [NONE_FOUND]
+    return [one_line(sentence(one)) for one in found] or [NONE_FOUND]
 
 
 def sentence(one: Specialization) -> str:
@@ -47,7 +47,7 @@ def values_text(values: Sequence[str]) -> str:
 def footer(shown: Show) -> list[str]:
     """Below the table of many kernels: what buys nothing."""
     nothing = [one for one in shown.specializations if one.buys_nothing]
-    lines = [printable(sentence(one)) for one in nothing[:NAMED]]
+    lines = [one_line(sentence(one)) for one in nothing[:NAMED]]
     if len(nothing) > NAMED:
         lines.append(f"and {len(nothing) - NAMED:,} more like that: --specializations lists them")
     return lines

@@ -17,7 +17,7 @@ from rich.text import Text
 from irdiff.present.gate import ExplainView, GateView, RuleLine
 from irdiff.present.plain import PIPED_WIDTH, piped_width
 from irdiff.present.view import Block, View
-from irdiff.present.wording import printable
+from irdiff.present.wording import one_line
 
 __all__ = [
     "Console",
@@ -34,6 +34,8 @@ __all__ = [
 TONES = {"good": "bold green", "bad": "bold red", "neutral": "bold yellow", "unsure": "bold magenta"}
 EFFECTS = {"worse": "red", "better": "green", "unexplained": "yellow", "differs": "yellow"}
 MARKS = {"error": ("✗", "red"), "warning": ("!", "yellow"), "note": ("·", "")}
+WHOLE = 12
+"""Characters up to which the cells of a column are never folded."""
 HUNKS = {"": "", "title": "bold", "header": "cyan", "removed": "red", "added": "green", "dim": "dim"}
 
 
@@ -80,20 +82,20 @@ def write(view: View, console: Console) -> None:
     """Print the view."""
     console.print(_headline(view))
     for paragraph in view.paragraphs:
-        console.print(Padding(Text(printable(paragraph)), (0, 0, 0, 2)))
+        console.print(Padding(Text(one_line(paragraph)), (0, 0, 0, 2)))
     for block in view.blocks:
         _block(block, console)
     if view.hunks:
         console.print()
     for row in view.hunks:
-        console.print(Text(printable(row.text), style=HUNKS[row.tone]), soft_wrap=True)
+        console.print(Text(one_line(row.text), style=HUNKS[row.tone]), soft_wrap=True)
     if view.issues:
         console.print()
         for line in view.issues:
             style = "red" if line.startswith("error") else "yellow" if line.startswith("warning") else ""
-            console.print(Padding(Text(printable(line), style=style), (0, 0, 0, 2)))
+            console.print(Padding(Text(one_line(line), style=style), (0, 0, 0, 2)))
     for line in view.footer:
-        console.print(Padding(Text(printable(line), style="dim"), (0, 0, 0, 2)))
+        console.print(Padding(Text(one_line(line), style="dim"), (0, 0, 0, 2)))
 
 
 def render_gate(view: GateView, *, width: int = PIPED_WIDTH) -> str:
@@ -119,7 +121,7 @@ def write_gate(view: GateView, console: Console) -> None:
         table.add_column(justify="right", no_wrap=True)
         for unsure in view.unjudged:
             cells = (unsure.label, unsure.text, unsure.code)
-            table.add_row(*(Text(printable(cell)) for cell in cells))
+            table.add_row(*(Text(one_line(cell)) for cell in cells))
         console.print(Padding(table, (0, 0, 0, 2)))
     for note in view.notes:
         _indented(note, console)
@@ -130,7 +132,7 @@ def write_gate(view: GateView, console: Console) -> None:
 
 
 def _indented(text: str, console: Console, *, style: str = "") -> None:
-    console.print(Padding(Text(printable(text), style=style), (0, 0, 0, 2)))
+    console.print(Padding(Text(one_line(text), style=style), (0, 0, 0, 2)))
 
 
 def _fired(rules: Sequence[RuleLine], width: int) -> Table:
@@ -150,8 +152,8 @@ def _fired(rules: Sequence[RuleLine], width: int) -> Table:
         joined = f"{head}   {first}"
         lines = [joined, *rest] if len(joined) <= room else [head.rstrip(), *rule.details]
         lines += [rule.more] if rule.more else []
-        text = "\n".join(part for line in lines for part in _broken(line, room))
-        table.add_row(Text(mark, style=style), Text(printable(rule.code)), Text(printable(text)))
+        text = "\n".join(part for line in map(one_line, lines) for part in _broken(line, room))
+        table.add_row(Text(mark, style=style), Text(one_line(rule.code)), Text(text))
     return table
 
 
@@ -170,7 +172,7 @@ def _broken(line: str, room: int) -> Iterator[str]:
 
 def write_explained(view: ExplainView, console: Console) -> None:
     """Print what decided."""
-    console.print(Text(printable(view.title), style="bold"))
+    console.print(Text(one_line(view.title), style="bold"))
     for paragraph in view.paragraphs:
         _indented(paragraph, console)
     for listed in view.tables:
@@ -189,15 +191,15 @@ def _headline(view: View | GateView) -> Table:
     table = Table.grid(expand=True, padding=(0, 2))
     table.add_column(overflow="fold", ratio=1)
     table.add_column(justify="right", no_wrap=True)
-    table.add_row(Text(printable(view.subject), style="bold"), Text(view.verdict, style=TONES[view.tone]))
+    table.add_row(Text(one_line(view.subject), style="bold"), Text(view.verdict, style=TONES[view.tone]))
     return table
 
 
 def _block(block: Block, console: Console) -> None:
     console.print()
     if block.title:
-        console.print(Padding(Text(printable(block.title), style="bold"), (0, 0, 0, 2)))
-    console.print(Padding(Text(printable(block.sentence)), (0, 0, 0, 2)))
+        console.print(Padding(Text(one_line(block.title), style="bold"), (0, 0, 0, 2)))
+    console.print(Padding(Text(one_line(block.sentence)), (0, 0, 0, 2)))
     if block.rows:
         console.print()
         console.print(Padding(_rows(block, codes=any(row.codes for row in block.rows)), (0, 0, 0, 2)))
@@ -205,7 +207,7 @@ def _block(block: Block, console: Console) -> None:
         console.print(Padding(Text(f"and {block.more:,} more: --all shows them", style="dim"), (0, 0, 0, 2)))
     if block.stages:
         console.print()
-        console.print(Padding(Text(printable(block.stages), style="dim"), (0, 0, 0, 2)))
+        console.print(Padding(Text(one_line(block.stages), style="dim"), (0, 0, 0, 2)))
 
 
 def _rows(block: Block, *, codes: bool) -> Table:
@@ -220,7 +222,7 @@ def _rows(block: Block, *, codes: bool) -> Table:
         if codes:
             cells.append(Text(row.codes))
         place = f"   {row.place}" if row.place else ""
-        table.add_row(*cells, Text(printable(row.title)), Text(printable(row.change + place)))
+        table.add_row(*cells, Text(one_line(row.title)), Text(one_line(row.change + place)))
     return table
 
 
@@ -230,15 +232,16 @@ def grid(
     """Print a table of plain text: columns fold on a terminal, a pipe gets one line for each row."""
     if not console.is_terminal and "COLUMNS" not in os.environ:
         for line in _aligned([header, *rows] if header else rows):
-            console.print(Text(" " * indent + printable(line)), soft_wrap=True)
+            console.print(Text(" " * indent + one_line(line)), soft_wrap=True)
         return
     table = Table.grid(padding=(0, 2))
-    for _ in range(len(header) or max((len(row) for row in rows), default=0)):
-        table.add_column(overflow="fold")
+    for column in zip_longest(*([header] if header else []), *rows, fillvalue=""):
+        # what is short is a number, a code or a word, and means nothing in two halves
+        table.add_column(overflow="fold", no_wrap=max(map(len, column)) <= WHOLE)
     if header:
         table.add_row(*(Text(cell, style="bold") for cell in header))
     for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
+        table.add_row(*(Text(one_line(cell)) for cell in row))
     console.print(Padding(table, (0, 0, 0, indent), expand=False))
 
 

@@ -83,6 +83,14 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in text)
 
 
+def one_line(text: str) -> str:
+    """As ``printable``, on one line: a name with a line end in it must not begin a line of its own.
+
+    On a CI's log a line that begins with ``::`` is a command.
+    """
+    return printable(text).replace("\n", " ")
+
+
 def selector(name: str, path: str, names: Sequence[str]) -> str:
     """The name of a kernel, with the beginning of its entry where others are called the same."""
     return f"{name}::{PurePath(path).name[:8]}" if names.count(name) > 1 else name

@@ -134,8 +134,11 @@ def is_skipped_folder(name: str) -> bool:
 
 def shown(name: str) -> str:
     r"""A file name as text that every output can hold: bytes that are not UTF-8 as ``\xNN``."""
-    return (
-        name
-        if name.isascii()
-        else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    )
+    if name.isascii():
+        return name
+    try:
+        return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except (
+        UnicodeEncodeError
+    ):  # half of a surrogate pair: no file's name, but whoever calls from Python may give it
+        return name.encode("utf-8", "backslashreplace").decode()

@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 from irdiff.errors import InputError
 from irdiff.model.bundle import Bundle
+from irdiff.sources.names import shown
 from irdiff.sources.urls import is_url, split_url
 
 SEPARATOR = "::"
@@ -27,7 +28,7 @@ def split_selector(text: str) -> tuple[str, str | None]:
     path, _, wanted = text.rpartition(SEPARATOR)
     if not path or not wanted:
         raise InputError(
-            "names no path or no kernel", where=text, hint="write DIR::KERNEL or DIR::HASHPREFIX"
+            "names no path or no kernel", where=shown(text), hint="write DIR::KERNEL or DIR::HASHPREFIX"
         )
     return path, wanted
 
@@ -47,7 +48,7 @@ def select(bundles: Sequence[Bundle], wanted: str, where: str) -> tuple[Bundle, 
         hint = nearest_hint(wanted, names)
         if len(wanted) < MIN_HASH and _of_hash(bundles, wanted):
             hint = f"of a hash, {MIN_HASH} characters or more are needed"
-        raise InputError(f"holds no kernel {wanted}", where=where, hint=hint)
+        raise InputError(f"holds no kernel {shown(wanted)}", where=where, hint=hint)
     return found
 
 

@@ -43,3 +43,16 @@ def test_the_caches_of_the_third_recipe_are_judged_as_shown(tmp_path: Path, afte
 def test_the_script_that_made_the_caches_is_there() -> None:
     assert (corpus.GPU / "train.py").is_file()
     assert shutil.which("git")
+
+
+def test_two_equal_runs_give_equal_reports(tmp_path: Path) -> None:
+    kernel = (corpus.FIXTURES / "kernels" / "vector_add.py").read_text()
+    table = '[[kernel]]\nfile = "kernels.py"\nname = "vector_add_kernel"\n'
+    table += 'signature = "*fp32:16, *fp32:16, *fp32:16, i32, 1024"\ntargets = ["cuda:90"]\n'
+    git(tmp_path, "init", "-q", "-b", "main")
+    commit(tmp_path, kernels__py=kernel, irdiff__toml=table)
+    commit(tmp_path, kernels__py=kernel.replace("tl.store(", "tl.store(", 1) + "\n# a comment\n")
+    found = [irdiff("check", "--against", "HEAD~1", "-f", "json", cwd=tmp_path) for _ in range(2)]
+    assert [each.code for each in found] == [0, 0], found[0].err
+    assert found[0].out == found[1].out
+    assert "irdiff-against" not in found[0].out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,6 +99,45 @@ def test_what_was_accepted_fails_no_more_and_another_value_does():
     found, stale = accept(worse, _accepted(), {}, today, names)
     assert found[0].accepted is None
     assert [each.why for each in stale] == ["no longer matches: 288 accepted, now 512"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"rule": "RES102"}, "rule RES101 accepted, now rule RES102"),
+        ({"kernel": "norm"}, "kernel attn accepted, now kernel norm"),
+        ({"target": "cuda:100"}, "target none accepted, now target cuda:100"),
+        ({"before": 64}, "from 0 accepted, now from 64"),
+        ({"before": None}, "from 0 accepted, now from none"),
+        ({"after": 512}, "288 accepted, now 512"),
+    ],
+)
+def test_an_acceptance_holds_for_nothing_else_under_the_same_fingerprint(changes, why):
+    finding = msgspec.structs.replace(FINDINGS[0], **changes)
+    found, stale = accept([finding], _accepted(rules=["RES101"]), {}, date(2030, 1, 1), ["attn", "norm"])
+    assert found == [finding]
+    assert [(each.kernel, each.why) for each in stale] == [("attn", f"no longer matches: {why}")]
+
+
+def test_the_order_of_keys_is_no_other_value():
+    tally = msgspec.structs.replace(FINDINGS[1], before={"a": 1, "b": 2}, after={"b": 3, "a": 1})
+    accepted = acceptances_of(_report([tally]), reason="measured", owner="ann")
+    again = msgspec.structs.replace(tally, before={"b": 2, "a": 1}, after={"a": 1, "b": 3})
+    found, stale = accept([again], accepted, {}, date(2030, 1, 1), ["norm"])
+    assert ([each.accepted for each in found], stale) == (["measured (ann)"], [])
+
+
+def test_an_acceptance_does_not_move_to_another_specialization():
+    """Two of one name; the first, which was accepted, is as it was again: the second takes its fingerprint."""
+    first, second = (msgspec.structs.replace(FINDINGS[0], before=before) for before in (0, 64))
+    both, alone = with_fingerprints([first, second]), with_fingerprints([second])
+    assert alone[0].fingerprint == both[0].fingerprint
+    accepted = acceptances_of(_report(both[:1]), reason="measured", owner="ann")
+    found, stale = accept(both, accepted, {}, date(2030, 1, 1), ["attn"])
+    assert ([each.accepted for each in found], stale) == (["measured (ann)", None], [])
+    found, stale = accept(alone, accepted, {}, date(2030, 1, 1), ["attn"])
+    assert [each.accepted for each in found] == [None]
+    assert [each.why for each in stale] == ["no longer matches: from 0 accepted, now from 64"]
 
 
 def _fields(finding):

@@ -90,6 +90,37 @@ def test_the_same_kernel_passes_and_one_that_spills_fails_until_it_is_accepted(i
     assert {each["why"] for each in json.loads(shown.out)["judgement"]["stale"]} == {"expired 2001-01-31"}
 
 
+def test_a_baseline_that_lost_lines_never_passes(irdiff, baseline, tmp_path):
+    file, lines = tmp_path / "damaged.baseline", baseline.read_text().splitlines(keepends=True)
+    for count in (1, len(lines) // 2, len(lines) - 1):
+        file.write_text("".join(lines[:count]))
+        done = irdiff("check", SPILLING, "--baseline", file)
+        assert (done.code, "cut off" in done.err) == (2, True)
+        assert f"{file}:" in done.err
+        assert "irdiff baseline write" in done.err
+    judged = ("sass.registers", "sass.spill_store_bytes", "kernel.ctas_per_sm")
+    for kept in (
+        [line for line in lines if line.strip().split(" ")[0] != "sass.registers"],
+        [line for line in lines if line.strip().split(" ")[0] not in judged],
+        [line for line in lines if not (line.startswith("  ") and line.strip().split(" ")[0] in judged[1:])],
+    ):
+        file.write_text("".join(kept))
+        done = irdiff("check", SPILLING, "--baseline", file)
+        assert (done.code, "was written with" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("value", ["x", "{a 1}", "nan", "inf", "1e999", "null", "9" * 400])
+@pytest.mark.parametrize("fact", ["sass.registers", "ptx.fp"])
+def test_a_value_that_is_none_of_its_fact_is_an_error_at_its_line(irdiff, baseline, tmp_path, fact, value):
+    file, value = tmp_path / "edited.baseline", "3" if fact == "ptx.fp" and value == "{a 1}" else value
+    text, count = re.subn(rf"(?m)^  {fact} = [^\[\n]*$", f"  {fact} = {value}", baseline.read_text())
+    assert count == 1
+    file.write_text(text)
+    done = irdiff("check", SPILLING, "--baseline", file)
+    assert done.code == 2
+    assert re.search(rf"{re.escape(str(file))}:\d+: .*{fact}", done.err)
+
+
 def test_accepted_changes_beside_the_baseline_are_found(irdiff, baseline, tmp_path):
     report, file = tmp_path / "report.json", tmp_path / "kernels.baseline"
     shutil.copy(baseline, file)

@@ -1,16 +1,14 @@
-"""The file of a baseline: everything is read back, equal baselines are equal bytes, and errors name the line."""
+"""The file of a baseline: everything is read back, and equal baselines are equal bytes."""
 
 from __future__ import annotations
 
 import msgspec
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from irdiff.baseline.content import Baseline, Form, RecordedKernel, RecordedSpec
 from irdiff.baseline.read import parse_baseline
 from irdiff.baseline.write import baseline_text
-from irdiff.errors import InputError
 from irdiff.model.facts import Fact, Scope
 
 TEXT = st.text(max_size=8) | st.sampled_from(
@@ -31,7 +29,7 @@ SPECS = {
 }
 PROVENANCE = frozenset({"one.version"})
 VALUES = {
-    "quantity": st.integers(-5, 300) | st.floats(allow_nan=False),
+    "quantity": st.integers(-5, 300) | st.floats(-1e300, 1e300),
     "token": TEXT,
     "count": st.integers(0, 300),
     "tally": COUNTS,
@@ -129,120 +127,6 @@ def test_no_name_or_value_begins_a_line_of_its_own(baseline):
     text = baseline_text(baseline, PROVENANCE).decode()
     assert sum(line.startswith("kernel ") for line in text.split("\n")) == len(baseline.kernels)
     assert all(line.isprintable() for line in text.split("\n"))
-
-
-@given(st.data())
-def test_a_damaged_file_is_an_error_that_names_a_line_or_is_still_a_baseline(data):
-    text = SAMPLE.encode()
-    at = data.draw(st.integers(0, len(text)))
-    cut = data.draw(st.integers(0, 12))
-    damaged = text[:at] + data.draw(st.binary(max_size=8)) + text[at + cut :]
-    try:
-        parse_baseline(damaged, where="k.baseline")
-    except InputError as error:
-        _is_located(error)
-
-
-def _is_located(error: InputError) -> None:
-    where, _, line = (error.where or "").rpartition(":")
-    assert where == "k.baseline"
-    assert line.isdigit()
-    assert error.hint
-
-
-SAMPLE = """\
-irdiff-baseline/1
-# A comment.
-
-facts of several stages
-  all.ratio = [quantity]
-facts of one, read by irdiff 0.1.0
-  one.adds = [count, in loops]
-  one.options = [record, role options]
-  one.registers = [quantity, role registers]
-facts of two, read by irdiff 0.1.0
-  two.ops = [tally, in loops]
-
-usual
-  one.options
-    num_warps = 4
-  folded
-    one = [arch]
-
-kernel matmul
-  target = cuda:90
-  forms
-    one = 0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a
-    two = 1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b
-  one.registers = 80
-  two.ops = {add 2}
-  in loop0
-    stages = [one, two]
-    trips = {two 8}
-    one.adds = 3
-"""
-
-
-def test_the_sample_says_what_it_looks_like():
-    (kernel,) = parse_baseline(SAMPLE.encode(), where="x").kernels
-    facts = {(fact.id, fact.scope): fact.value for fact in kernel.facts}
-    assert facts == {
-        ("one.options", ""): {"num_warps": 4},
-        ("one.registers", ""): 80,
-        ("two.ops", ""): {"add": 2},
-        ("one.adds", "loop0"): 3,
-        ("two.ops", "loop0"): {},
-    }
-    assert kernel.scopes == {
-        "one": (Scope(id="loop0"),),
-        "two": (Scope(id="loop0", trip_count=8),),
-    }
-    assert kernel.line == 19
-    assert kernel.forms["one"].folded == ("arch",)
-
-
-@pytest.mark.parametrize("ending", ["\r\n", "\n"])
-def test_a_checkout_with_other_line_ends_says_the_same(ending):
-    found = parse_baseline(SAMPLE.replace("\n", ending).encode(), where="x")
-    assert found == parse_baseline(SAMPLE.encode(), where="x")
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "line", "what"),
-    [
-        ("irdiff-baseline/1", "irdiff-baseline/9", 1, "has the format irdiff-baseline/9"),
-        ("irdiff-baseline/1", "{}", 1, "is no baseline"),
-        ("irdiff-baseline/1", "<<<<<<< HEAD", 1, "merge conflict"),
-        ("kernel matmul", "<<<<<<< HEAD\nkernel matmul", 19, "merge conflict"),
-        ("kernel matmul", "kernel 12", 19, "is a text"),
-        ("kernel matmul", "kernels matmul", 19, "no part of a baseline"),
-        ("  one.registers = 80", "  one.registers 80", 24, "is no line of a baseline"),
-        ("  one.registers = 80", "  one.registers = {a", 24, "not closed"),
-        ("  one.registers = 80", "  one.registers = 80\n  one.registers = 80", 19, "stands twice"),
-        ("  one.registers = 80", "  one.spills = 80", 24, "does not name the fact one.spills"),
-        ("  one.registers = 80", "  one.registers same as two.ops", 24, "does not stand before"),
-        ("  one.registers = 80", "        one.registers = 80", 24, "deeper"),
-        ("  target = cuda:90", "  colour = red", 20, "nothing that a kernel has"),
-        ("  target = cuda:90", "  layout = tree", 20, "no layout 'tree'"),
-        ("    one = 0a", "    one = xyz0a", 21, "no digest"),
-        ("    trips = {two 8}", "    trips = {three 8}", 26, "not those of the kernel"),
-        ("[quantity, role registers]", "[quantity, of registers]", 9, "only `role NAME`"),
-        ("    num_warps = 4", "    num_warps", 15, "has no value"),
-        ("usual", "facts of one, read by x\nusual", 13, "twice"),
-    ],
-)
-def test_an_error_names_the_line_and_what_is_wrong(before, after, line, what):
-    assert before in SAMPLE
-    with pytest.raises(InputError, match=what) as error:
-        parse_baseline(SAMPLE.replace(before, after, 1).encode(), where="k.baseline")
-    assert error.value.where == f"k.baseline:{line}"
-    assert error.value.hint
-
-
-def test_bytes_that_are_no_text_are_an_error_at_their_line():
-    with pytest.raises(InputError, match="not UTF-8") as error:
-        parse_baseline(SAMPLE.encode() + b"\xff", where="k.baseline")
-    assert error.value.where == "k.baseline:30"
 
 
 def test_what_most_kernels_share_stands_once():

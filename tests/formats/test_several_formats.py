@@ -17,12 +17,9 @@ from irdiff.cli.exit_codes import Exit
 from irdiff.cli.formats import Destination, ViewOptions, destinations, formats, write_formats
 from irdiff.cli.locate import located
 from irdiff.cli.main import main_with
-from irdiff.cli.session import Session
 from irdiff.errors import UsageError
 from irdiff.model.gate import Judgement
 from irdiff.plugin_checks import FORMATS
-from irdiff.tools.toolbox import LocalToolbox
-from toy_stages import registry
 
 PAIR = (corpus.PAIRS / "spills/before", corpus.PAIRS / "spills/after")
 
@@ -31,17 +28,13 @@ def fails(made: Report) -> str:
     raise KeyError("a plugin's own mistake")
 
 
-def session(*renderers: RendererSpec) -> Session:
-    return Session(registry(renderers=renderers), LocalToolbox({}, {}))
-
-
 BROKEN = RendererSpec(id="broken", title="fails", render=fails)
 NUMBER = RendererSpec(id="number", title="no text", render=lambda made: 7)  # type: ignore[arg-type, return-value]
 WORDS = RendererSpec(id="words", title="a plugin's", render=lambda made: made.verdict)
 
 
 def placed(forms: Sequence[str], outputs: Sequence[str] = ()) -> list[tuple[str, str | None]]:
-    found = destinations(session(WORDS), forms, [Path(name) for name in outputs])
+    found = destinations(forms, [Path(name) for name in outputs], [WORDS])
     return [(each.form, str(each.output) if each.output else None) for each in found]
 
 
@@ -78,12 +71,11 @@ def test_what_cannot_be_meant_is_refused_before_any_work(
 def test_a_failing_renderer_is_named_and_the_others_are_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = session(BROKEN, NUMBER, WORDS)
     wanted = [
         Destination(form=form, output=tmp_path / form)
         for form in ("broken", "number", "words", "junit", "json")
     ]
-    assert write_formats(run, passed(), wanted) == Exit.UNSURE
+    assert write_formats(passed(), wanted, None, [BROKEN, NUMBER, WORDS]) == Exit.UNSURE
     assert sorted(path.name for path in tmp_path.iterdir()) == ["json", "junit", "words"]
     said = capsys.readouterr().err
     assert 'error: --format broken: the renderer failed: KeyError: "a plugin\'s own mistake"' in said
@@ -98,7 +90,7 @@ def test_a_file_that_cannot_be_written_does_not_keep_the_others_back(
         Destination(form="json", output=tmp_path / "no/such/folder/report"),
         Destination(form="github", output=tmp_path / "github"),
     ]
-    assert write_formats(session(), passed(), wanted) == Exit.UNSURE
+    assert write_formats(passed(), wanted) == Exit.UNSURE
     assert [path.name for path in tmp_path.iterdir()] == ["github"]
     assert "cannot be written" in capsys.readouterr().err
 
@@ -106,7 +98,6 @@ def test_a_file_that_cannot_be_written_does_not_keep_the_others_back(
 def test_a_rule_to_explain_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         write_formats(
-            session(),
             passed(),
             [Destination(form="terminal", output=tmp_path / "x")],
             ViewOptions(explain="NO1"),
@@ -114,13 +105,13 @@ def test_a_rule_to_explain_that_is_not_there_is_wrong_usage(tmp_path: Path) -> N
 
 
 def test_every_format_is_offered_by_its_name() -> None:
-    assert formats(session(WORDS)) == ("terminal", "json", "markdown", "sarif", "junit", "github", "words")
+    assert formats([WORDS]) == ("terminal", "json", "markdown", "sarif", "junit", "github", "words")
     help_text = irdiff("compare", "--help", env={"COLUMNS": "200"}).out
     assert "terminal, json, markdown, sarif, junit, github" in " ".join(help_text.split())
 
 
 def test_no_plugin_may_take_the_name_of_a_format_of_irdiff() -> None:
-    assert set(formats(session())) <= FORMATS
+    assert set(formats([])) <= FORMATS
 
 
 def test_compare_writes_several_at_once(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 import corpus
 from gate.gating import check, copied, only
 
-PASS, FAILED = 0, 1
+PASS, FAILED, UNSURE = 0, 1, 2
 
 CASES = {
     "tf32x3-shared-doubles": {"RES104"},
@@ -92,9 +92,10 @@ TREES = sorted(path.parent for path in corpus.BUNDLES.glob("triton-*/*/manifest.
 
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: f"{tree.parent.name}-{tree.name}")
 def test_every_tree_of_fixtures_passes_against_itself_elsewhere(tree: Path, tmp_path: Path) -> None:
-    """Copied to another folder; the kernels that did not compile are in both."""
+    """Copied to another folder. Of the trees that hold no kernel that compiled nothing can be judged."""
     checked = check(tmp_path, tree, shutil.copytree(tree, tmp_path / "elsewhere"))
-    assert (checked.code, checked.fired()) == (PASS, set())
+    compiled = any(path.suffix in (".cubin", ".hsaco") for path in tree.rglob("*"))
+    assert (checked.code, checked.fired()) == (PASS if compiled else UNSURE, set())
 
 
 @pytest.mark.parametrize("name", ["moved", "comment", "ptxas_unstable"])

@@ -14,10 +14,12 @@ from command import irdiff
 from fake_site import Site
 from gate.gating import check, copied, only, pair
 from irdiff.cli import session
+from irdiff.cli.main import main_with
 from irdiff.tools.toolbox import LocalToolbox
 
 PASS, FAILED, UNSURE, BOTH, USAGE = 0, 1, 2, 3, 64
 ENTRY = corpus.entry("3.6.0", "sm_90", "vector_add_kernel")
+HIP = corpus.entry("3.6.0", "gfx942", "vector_add_kernel")
 FAILED_TREE = corpus.BUNDLES / "triton-3.3.1" / "sm_121"
 COMPILED_TREE = corpus.BUNDLES / "triton-3.6.0" / "sm_121"
 
@@ -126,9 +128,21 @@ def test_kernels_on_one_side_only_are_judged(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("without_tools")
-@pytest.mark.parametrize("trees", [(FAILED_TREE, FAILED_TREE), (FAILED_TREE, COMPILED_TREE)])
-def test_a_kernel_that_did_not_compile_before_is_no_news(trees: tuple[Path, Path], tmp_path: Path) -> None:
-    assert check(tmp_path, *trees).code == PASS
+def test_a_kernel_that_compiles_now_is_judged(tmp_path: Path) -> None:
+    assert check(tmp_path, FAILED_TREE, COMPILED_TREE).code == PASS
+
+
+@pytest.mark.usefixtures("without_tools")
+def test_a_kernel_that_compiles_on_neither_side_is_told_beside_what_was_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (failed,) = [path for path in FAILED_TREE.iterdir() if path.is_dir()]
+    tree = copied(failed, copied(ENTRY, tmp_path / "tree"))
+    checked = check(tmp_path, tree, tree)
+    assert (checked.code, checked.unjudged()) == (PASS, set())
+    assert main_with(["check", str(tree), str(tree), "--no-external-plugins"]) == PASS
+    told = " ".join(capsys.readouterr().out.split())
+    assert "matmul_kernel did not compile, neither before nor after" in told
 
 
 @pytest.mark.usefixtures("without_tools")
@@ -148,7 +162,59 @@ def test_a_plugin_that_the_user_switched_off_is_no_problem(tmp_path: Path) -> No
     assert done.code == PASS, done.out
 
 
+def test_text_that_no_plugin_reads_is_judged_whatever_its_suffix(tmp_path: Path) -> None:
+    """A stage of a fork beside machine code that is the same."""
+    trees = [copied(HIP, tmp_path / side) for side in ("before", "after")]
+    only(trees[1], ".amdgcn").write_text("another text\n")
+    assert check(tmp_path, *trees).unjudged() == set()
+
+
+def test_a_stage_of_a_fork_beside_machine_code_that_is_read_may_be_a_binary(tmp_path: Path) -> None:
+    trees = [copied(ENTRY, tmp_path / side) for side in ("before", "after")]
+    for number, tree in enumerate(trees):
+        only(tree, ".ttir").with_suffix(".forkbc").write_bytes(bytes((0, 255, number)))
+    checked = check(tmp_path, *trees)
+    assert (checked.code, checked.report["verdict"]) == (PASS, "changed")
+
+
 # Refused.
+
+
+def test_trees_in_which_nothing_compiled_are_refused(tmp_path: Path) -> None:
+    checked = check(tmp_path, FAILED_TREE, FAILED_TREE)
+    assert (checked.code, checked.unjudged(), checked.fired()) == (UNSURE, {"nothing-compiled"}, set())
+
+
+@pytest.mark.usefixtures("without_tools")
+def test_kernels_of_two_targets_are_refused(tmp_path: Path) -> None:
+    entries = [corpus.entry("3.6.0", target, "matmul_kernel", "w4s2") for target in ("sm_90", "sm_80")]
+    checked = check(tmp_path, *entries)
+    assert (checked.code & UNSURE, "other-target" in checked.unjudged()) == (UNSURE, True)
+    (told,) = [each for each in checked.judgement["unjudged"] if each["code"] == "other-target"]
+    assert "cuda:90 before" in told["message"]
+    assert "cuda:80 after" in told["message"]
+    assert "RES101" in told["rules"]
+    assert "MMA102" not in told["rules"], "it holds for two targets too"
+
+
+def test_machine_code_that_no_plugin_reads_is_refused_where_it_differs(tmp_path: Path) -> None:
+    trees = [copied(HIP, tmp_path / side) for side in ("before", "after")]
+    assert check(tmp_path, *trees).code == PASS
+    binary = only(trees[1], ".hsaco")
+    binary.write_bytes(binary.read_bytes() + b"\0")
+    checked = check(tmp_path, *trees)
+    assert (checked.code, checked.unjudged()) == (UNSURE, {"unread-machine-code"})
+    (told,) = checked.judgement["unjudged"]
+    assert ".hsaco" in told["hint"]
+    assert "irdiff plugins" in told["hint"]
+
+
+def test_machine_code_whose_plugin_is_switched_off_is_refused_where_it_differs(tmp_path: Path) -> None:
+    off = {"IRDIFF_DISABLE_PLUGINS": "sass"}
+    done = irdiff("check", *pair("fp_fusion"), "--no-store", env=off, cwd=tmp_path)
+    assert done.code & UNSURE, done.out
+    assert "no plugin reads it" in done.out
+    assert irdiff("check", *pair("fp_fusion")[:1] * 2, "--no-store", env=off, cwd=tmp_path).code == PASS
 
 
 def cut(tree: Path) -> None:

@@ -76,6 +76,22 @@ def test_explain_says_which_setting_decided(capsys: pytest.CaptureFixture[str], 
     assert "within the tolerance of 20 %" in out
 
 
+def test_an_expectation_is_told_once_and_explained_by_where_it_stands(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    policy = tmp_path / "irdiff.toml"
+    policy.write_text('[[check.expect]]\ncode = "FA001"\nexpect = "sass.registers <= 26"\n')
+    arguments = ("check", *pair("fp_fusion"), "--policy", policy, "--no-external-plugins")
+    code, out, _ = said(capsys, *arguments)
+    assert code & 1
+    assert out.count("sass.registers <= 26") == 1
+    _, out, _ = said(capsys, *arguments, "--explain", "FA001")
+    assert "irdiff rules FA001" not in out
+    assert "[[check.expect]]" in out
+    _, out, _ = said(capsys, *arguments, "--explain", "RES102")
+    assert "irdiff rules RES102" in out
+
+
 @pytest.mark.parametrize("arguments", [("--explain",), ("--explain", "--all")])
 def test_explain_alone_tells_of_every_rule(
     arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str], tmp_path: Path, registry: Registry

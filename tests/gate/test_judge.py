@@ -10,7 +10,18 @@ import msgspec
 import pytest
 
 import toy_stages
-from irdiff.api import Bundle, FactSpec, Fired, Judgement, RuleSpec, RuleView, StageSpec, Tolerance
+from irdiff.api import (
+    Bundle,
+    Fact,
+    FactSpec,
+    Fired,
+    Judgement,
+    RuleSpec,
+    RuleView,
+    Scope,
+    StageSpec,
+    Tolerance,
+)
 from irdiff.engine.compare import Comparer, Side
 from irdiff.engine.gate.acceptance import words_of
 from irdiff.engine.gate.findings import lowered
@@ -20,6 +31,7 @@ from irdiff.model.codec import decode_report, encode
 from irdiff.model.gate import Acceptance, Finding
 from irdiff.model.policy import Comparison, Expectation, Operand, Override, Policy, Selection
 from irdiff.model.report import Report
+from irdiff.present.gate import gate_view
 from irdiff.registry import PluginProblem, Registry
 from toy_stages import bundle, registry, stage
 
@@ -224,7 +236,7 @@ def test_an_expectation_that_does_not_hold_is_a_finding_with_its_values() -> Non
     found = spilling(expecting("two.spills <= 1", 1))
     (finding,) = found.findings
     assert (found.failed, finding.rule, finding.before, finding.after) == (True, "MY1", 0, 2)
-    assert finding.message == "not two.spills <= 1: two.spills 0 → 2"
+    assert finding.message == "two.spills 0 → 2"  # the expression is the title of the rule
     assert not spilling(expecting("two.spills <= 2", 2)).failed
 
 
@@ -254,6 +266,7 @@ def acceptance(finding: Finding, **changes: Any) -> Acceptance:
         "after": words_of(finding.after, None, {}),
         "reason": "larger tile",
         "owner": "somebody",
+        "target": finding.target,
     }
     return Acceptance(**{**fields, **changes})
 
@@ -357,3 +370,67 @@ def test_a_fact_that_repeats_another_leaves_the_say_to_it() -> None:
     spilled = "add x\nspill x"
     found = judgement(gated(bundle(one="add x", two="add x"), bundle(one=spilled, two=spilled), using=using))
     assert [(each.rule, each.fact) for each in found.findings] == [("RES101", "one.spills")]
+
+
+def _summing() -> Registry:
+    """Stages with a loop of which they count the additions, and not the spills."""
+    made = stage("two", machine_code=True)
+
+    def summarize(artifact: Any, context: Any) -> Any:
+        summary = made.summarize(artifact, context)
+        inside = Fact(id="two.adds", value=1, scope="loop0")
+        return msgspec.structs.replace(summary, facts=(*summary.facts, inside), scopes=(Scope(id="loop0"),))
+
+    return registry(stage("one"), msgspec.structs.replace(made, summarize=summarize))
+
+
+@pytest.mark.parametrize(
+    ("fact", "after", "expected"),
+    [
+        ("two.spills", "add x\nspill x", "unknown-fact"),  # of the whole kernel alone
+        ("two.spills", "add x\nadd y", ""),  # none anywhere, so none in a loop
+        ("two.adds", "add x\nadd y", ""),  # counted by loops
+    ],
+)
+def test_a_fact_that_is_not_kept_by_loops_is_not_known_in_one(fact: str, after: str, expected: str) -> None:
+    within = Comparison(operator="<=", measured=Operand(fact=fact, scope="loop0"), bound=Operand(constant=1))
+    policy = Policy(
+        levels={"RES101": "off"},
+        expectations=(Expectation(code="MY1", text=f"{fact} @ loop0 <= 1", expression=within),),
+    )
+    before = bundle(one="add x", two=after + "\nadd z")
+    found = judgement(gated(before, bundle(one="add x", two=after), policy, using=_summing()))
+    assert ([each.code for each in found.unjudged], found.failed) == ([expected] if expected else [], False)
+
+
+def test_settings_that_select_no_kernel_are_told() -> None:
+    anything = Comparison(operator="<=", measured=Operand(fact="two.spills"), bound=Operand(constant=9))
+
+    def own(code: str, *kernels: str, level: Any = "error") -> Expectation:
+        chosen = Selection(kernels=kernels)
+        return Expectation(code=code, text="", expression=anything, selection=chosen, level=level)
+
+    policy = Policy(
+        path="irdiff.toml",
+        expectations=(
+            own("MY1", "kern*"),
+            own("MY2", "kren*"),
+            own("MY3", "nothing", level="off"),
+            own("MY4", "fresh"),
+        ),
+        overrides=(
+            Override(selection=Selection(kernels=("fresh",)), levels={"RES101": "warn"}, where="override 1"),
+            Override(selection=Selection(targets=("hip:*",)), levels={"RES101": "warn"}, where="override 2"),
+        ),
+    )
+    report = gated([bundle(**CLEAN)], [bundle(**CLEAN), bundle("fresh", path="b", one="x", two="y")], policy)
+    told = [each for each in report.issues if each.code == "selects-nothing"]
+    assert {each.severity for each in told} == {"warning"}
+    assert [each.where for each in told] == [
+        "irdiff.toml: check.expect MY2",
+        "irdiff.toml: check.expect MY4",
+        "override 2",
+    ]
+    screen = " ".join(gate_view(report).notes)
+    assert "check.expect MY2: it selects no kernel that is compared" in screen
+    assert not judgement(report).unsure

@@ -51,7 +51,7 @@ def test_the_metadata_is_complete(wheel: Path) -> None:
     metadata = Parser().parsestr(archive.read(path).decode())
     assert metadata["License-Expression"] == "Apache-2.0"
     assert metadata["Requires-Python"] == ">=3.10"
-    assert set(metadata.get_all("Provides-Extra")) == {"sass", "compile", "all"}
+    assert set(metadata.get_all("Provides-Extra")) == {"sass", "compile", "remote", "parquet", "dask", "all"}
     assert "difflib-extras" not in str(metadata).lower().split("description-content-type")[0]
     assert any(name.endswith("licenses/LICENSE") for name in archive.namelist())
 

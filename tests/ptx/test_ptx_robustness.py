@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 import time
+from pathlib import Path
 
 import pytest
 
 import corpus
+from command import irdiff
 from irdiff.api import ParseError
 from irdiff.damage import damage
 from ptx.ptx_samples import canonical_of, fixture, kernel, summary_of
@@ -44,6 +46,27 @@ def test_what_is_no_ptx_is_a_parse_error(data: bytes) -> None:
     for read in (summary_of, canonical_of):
         with pytest.raises(ParseError, match="no PTX"):
             read(data)
+
+
+@pytest.mark.parametrize("where", [0.5, 1.0])
+def test_nul_bytes_are_an_error_wherever_they_stand(where: float) -> None:
+    data = SMALL.encode()
+    middle = int(len(data) * where)
+    found = summary_of(data[:middle] + bytes(64) + data[middle:]).issues
+    (issue,) = [issue for issue in found if issue.code == "not-text"]
+    assert issue.severity == "error"
+    assert issue.line == data[:middle].count(b"\n") + 1
+    assert issue.hint
+
+
+def test_check_does_not_pass_a_file_with_nul_bytes_in_a_comment(tmp_path: Path) -> None:
+    """What a comment says is no meaning: nothing else would tell that the file is damaged."""
+    for name, comment in (("whole", "a"), ("holed", "\0")):
+        (tmp_path / f"{name}.ptx").write_text(f"{SMALL}// {comment}\n")
+    done = irdiff("check", tmp_path / "whole.ptx", tmp_path / "holed.ptx")
+    assert done.code == 2
+    assert "not-text" in done.out
+    assert irdiff("check", tmp_path / "whole.ptx", tmp_path / "whole.ptx").code == 0
 
 
 def test_two_hundred_damaged_copies_are_read_quickly() -> None:

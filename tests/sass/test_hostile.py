@@ -5,14 +5,17 @@ from __future__ import annotations
 import struct
 import time
 from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import corpus
+from command import irdiff
 from irdiff.api import Artifact, Context, ParseError
 from irdiff.tools import LocalToolbox
+from irdiff_sass.elf import NOBITS, read_elf
 from irdiff_sass.listing import decode
 from irdiff_sass.loops import find_loops
 from irdiff_sass.plugin import STAGE
@@ -42,18 +45,59 @@ def ends_well(data: bytes, suffix: str = ".cubin") -> bool:
     return True
 
 
+def issues_of(data: bytes) -> list[tuple[str, str]]:
+    summary = STAGE.summarize(Artifact.of_bytes(data), Context(tools=NOBODY))
+    return [(issue.severity, issue.code) for issue in summary.issues]
+
+
 @given(KINDS, st.floats(0, 1))
 @example(("3.9.0", "sm_90"), 1 / 4096)  # one byte of the magic number
 def test_a_cut_off_cubin_is_refused(kind: tuple[str, str], share: float) -> None:
     data = cubin(*kind)
     cut = data[: int(len(data) * share * 0.999)]
     table = struct.unpack_from("<Q", data, 40)[0] + struct.unpack_from("<H", data, 60)[0] * 64
-    if len(cut) >= table:  # only what lies behind the section headers is missing
-        ends_well(cut)
+    if len(cut) >= table:  # the program headers, which stand last, are missing
+        assert issues_of(cut) == [("error", "truncated-elf")]
         return
     with pytest.raises(ParseError) as caught:
         STAGE.summarize(Artifact.of_bytes(cut), Context(tools=NOBODY))
     assert caught.value.offset == len(cut)
+
+
+@pytest.mark.parametrize("kind", [("3.6.0", "sm_90"), ("3.9.0", "sm_90"), ("3.9.0", "sm_100")])
+def test_a_cubin_without_its_last_bytes_is_an_error_and_its_facts_are_given(kind: tuple[str, str]) -> None:
+    data = cubin(*kind)
+    whole = STAGE.summarize(Artifact.of_bytes(data), Context(tools=NOBODY))
+    assert not [issue for issue in whole.issues if issue.severity == "error"]
+    for missing in (1, 7, 8, 56, 100, 200):
+        cut = STAGE.summarize(Artifact.of_bytes(data[:-missing]), Context(tools=NOBODY))
+        (issue,) = [issue for issue in cut.issues if issue.severity == "error"]
+        assert issue.code == "truncated-elf"
+        assert issue.message == f"cut off at byte {len(data) - missing:,} (program headers missing)"
+        assert issue.hint
+        assert cut.facts == whole.facts
+
+
+def test_a_section_of_the_second_encoding_beyond_the_end_is_an_error() -> None:
+    data = bytearray(cubin("3.9.0", "sm_100"))
+    table = struct.unpack_from("<Q", data, 40)[0]
+    copy = next(each for each in read_elf(bytes(data)).copies if each.size and each.kind not in (0, NOBITS))
+    struct.pack_into("<Q", data, table + copy.index * 64 + 24, len(data) - copy.size)
+    assert not issues_of(bytes(data))
+    struct.pack_into("<Q", data, table + copy.index * 64 + 24, len(data) - copy.size + 1)
+    assert issues_of(bytes(data)) == [("error", "truncated-elf")]
+
+
+def test_check_does_not_pass_a_cubin_without_its_last_byte(tmp_path: Path) -> None:
+    data = cubin("3.6.0", "sm_90")
+    for name, content in (("whole", data), ("cut", data[:-1])):
+        (tmp_path / f"{name}.cubin").write_bytes(content)
+    whole, cut = tmp_path / "whole.cubin", tmp_path / "cut.cubin"
+    assert irdiff("check", whole, whole).code == 0
+    for before, after in ((whole, cut), (cut, whole), (cut, cut)):
+        done = irdiff("check", before, after)
+        assert done.code == 2
+        assert "truncated-elf" in done.out
 
 
 @given(

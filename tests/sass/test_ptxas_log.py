@@ -256,6 +256,37 @@ def test_compare_says_once_what_cubin_and_log_both_say(tmp_path: Path) -> None:
     assert not {name for name in found if name.startswith("ptxas.")}
 
 
+def test_check_judges_spills_by_the_logs_where_there_is_no_cubin(tmp_path: Path) -> None:
+    names = ("layer_norm_sm90_32_cuda134.cubin", "layer_norm_sm90_24.cubin")
+    (source,) = corpus.entry("3.6.0", "sm_90", "layer_norm_bwd_kernel").glob("*.ptx")
+    files: list[Path] = []
+    logs: list[Path | str] = []
+    for side, name in zip(("before", "after"), names, strict=True):
+        (tmp_path / side).mkdir()
+        files.append(tmp_path / side / source.name)
+        shutil.copy(source, files[-1])
+        (tmp_path / f"{side}.log").write_text(several()[name]["log"])
+        logs += ["--ptxas-log", tmp_path / f"{side}.log"]
+    assert irdiff("check", *files).code == 0
+    done = irdiff("check", *files, *logs)
+    assert done.code == 1
+    assert "RES101" in done.out
+    assert "156 → 272 B" in done.out
+
+
+def test_check_judges_once_what_cubin_and_log_both_say(tmp_path: Path) -> None:
+    names = ("layer_norm_sm90_32_cuda134.cubin", "layer_norm_sm90_24.cubin")
+    trees = [spilling(tmp_path / name, name) for name in names]
+    logs: list[Path | str] = []
+    for name in names:
+        (tmp_path / f"{name}.log").write_text(several()[name]["log"])
+        logs += ["--ptxas-log", tmp_path / f"{name}.log"]
+    with_logs = irdiff("check", *trees, *logs)
+    assert with_logs.code == 1
+    assert "as ptxas says" not in with_logs.out
+    assert with_logs.out.count("spill stores per thread") == 1
+
+
 def test_an_entry_that_irdiff_compiled_brings_its_own_log(tmp_path: Path) -> None:
     tree = spilling(tmp_path / "tree", TWO[0])
     (entry,) = tree.iterdir()

@@ -28,9 +28,14 @@ def with_fingerprints(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def words_of(value: Value | None, fact: str | None, specs: Mapping[str, FactSpec]) -> str:
-    """A value of a finding as an acceptance writes it down; empty for a finding that rests on no value."""
+    """A value of a finding as an acceptance writes it down; empty for a finding that rests on no value.
+
+    Keys are sorted: artifacts and baselines name them in orders of their own.
+    """
     if value is None:
         return ""
+    if isinstance(value, dict):
+        value = dict(sorted(value.items()))
     spec = specs.get(fact or "")
     return value_words(value, spec.unit if spec is not None else "")
 
@@ -44,8 +49,9 @@ def accept(
 ) -> tuple[list[Finding], list[Stale]]:
     """The findings, those accepted with by whom and why; and the acceptances that accepted nothing, with why.
 
-    An acceptance holds for one finding and one value after: a number that moved further is not accepted. Those of
-    kernels that are not in ``compared`` (names) are left alone.
+    An acceptance holds for one finding with its values before and after: a number that moved further is not accepted,
+    nor is what another specialization of the kernel does under the same fingerprint. Those of kernels that are not in
+    ``compared`` (names) are left alone.
     """
     valid: dict[str, Acceptance] = {}
     stale: list[Stale] = []
@@ -58,24 +64,42 @@ def accept(
     result = []
     for finding in findings:
         acceptance = valid.get(finding.fingerprint)
-        if acceptance is None or acceptance.rule != finding.rule:
+        if acceptance is None:
             result.append(finding)
             continue
         used.add(finding.fingerprint)
-        now = words_of(finding.after, finding.fact, specs)
-        if now != acceptance.after:
-            stale.append(
-                _stale(acceptance, f"no longer matches: {acceptance.after} accepted, now {now or 'none'}")
-            )
-            result.append(finding)
-        else:
+        other = _difference(acceptance, finding, specs)
+        if other is None:
             result.append(msgspec.structs.replace(finding, accepted=_who(acceptance)))
+        else:
+            stale.append(_stale(acceptance, f"no longer matches: {other}"))
+            result.append(finding)
     stale += [
         _stale(each, "no longer matches: nothing is found there any more")
         for fingerprint, each in valid.items()
         if fingerprint not in used and each.kernel in compared
     ]
     return result, sorted(stale, key=lambda each: (each.kernel, each.rule, each.target or "", each.why))
+
+
+def _difference(acceptance: Acceptance, finding: Finding, specs: Mapping[str, FactSpec]) -> str | None:
+    """What was accepted and what is found now, where they are not the same.
+
+    A fingerprint alone does not say so: specializations of one name are told apart by their order in it, and a file
+    can be edited.
+    """
+    before = words_of(finding.before, finding.fact, specs)
+    after = words_of(finding.after, finding.fact, specs)
+    for what, accepted, now in (
+        ("rule ", acceptance.rule, finding.rule),
+        ("kernel ", acceptance.kernel, finding.kernel),
+        ("target ", acceptance.target, finding.target),
+        ("", acceptance.after, after),
+        ("from ", acceptance.before, before),
+    ):
+        if accepted != now:
+            return f"{what}{accepted or 'none'} accepted, now {what}{now or 'none'}"
+    return None
 
 
 def _expired(acceptance: Acceptance, today: date) -> bool:

@@ -2,15 +2,17 @@
 
 Something that had to be judged and was not read, decoded or compared is :class:`Unjudged`. What an entry is not
 expected to hold is not: a dump tree without JSON, a binary-only tree, releases that write no ``.source``, code that no
-tool decoded and whose fingerprints are equal, stages that no plugin reads, kernels on one side only.
+tool decoded and whose fingerprints are equal, stages of text that no plugin reads, kernels on one side only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from irdiff.engine.gate.evaluate import SAME
 from irdiff.engine.gate.view import PairView, sound
 from irdiff.engine.kernels import Kernel, Reading
+from irdiff.model.bundle import Artifact
 from irdiff.model.gate import Unjudged
 from irdiff.model.issues import Issue
 from irdiff.model.report import KernelReport, Report
@@ -79,11 +81,7 @@ def of_required(
     """Stages that every kernel must hold, read in full on both sides unless they are the same."""
     report = view.kernel
     for stage_id in required:
-        same = (
-            report.stages[stage_id].sameness in ("identical", "equivalent")
-            if stage_id in report.stages
-            else False
-        )
+        same = report.stages[stage_id].sameness in SAME if stage_id in report.stages else False
         for side, kernel in zip(SIDES, kernels, strict=True):
             reading = kernel.readings.get(stage_id)
             why = _lacking(reading, same=same)
@@ -96,6 +94,64 @@ def of_required(
                     stage=stage_id,
                     hint="compile it again, or leave out --require",
                 )
+
+
+def of_targets(view: PairView, rules: Iterable[RuleSpec]) -> Iterator[Unjudged]:
+    """A pair compiled for two targets: its numbers are not those of one machine, and most rules leave it alone."""
+    before, after = view.targets
+    codes = tuple(sorted(rule.code for rule in rules if not rule.across_targets))
+    if None in (before, after) or before == after or view.kernel.status in SAME or not codes:
+        return
+    yield Unjudged(
+        code="other-target",
+        message=f"it was compiled for {before} before and for {after} after, which are not judged together",
+        kernel=view.kernel.name,
+        path=view.kernel.path_after,
+        rules=codes,
+        hint="compare kernels that were compiled for one target",
+    )
+
+
+def of_unread(
+    view: PairView, kernels: tuple[Kernel, Kernel], rules: Iterable[RuleSpec], registry: Registry
+) -> Iterator[Unjudged]:
+    """Machine code that differs and that no plugin reads.
+
+    A binary is taken for machine code where the kernel has no other: a fork's own stages are text, and a binary
+    beside machine code that is read comes before it.
+    """
+    stages = view.kernel.stages
+    final = {stage.id for stage in registry.stages if stage.machine_code}
+    if any(stage_id in final and stage.sameness in (*SAME, "changed") for stage_id, stage in stages.items()):
+        return
+    for stage_id, stage in stages.items():
+        if stage.sameness != "changed" or registry.stage(stage_id) is not None:
+            continue
+        artifacts = [kernel.bundle.artifacts.get(stage_id) for kernel in kernels]
+        found = [artifact for artifact in artifacts if artifact is not None and _binary(artifact)]
+        if found:
+            suffix = found[-1].suffix
+            yield Unjudged(
+                code="unread-machine-code",
+                message=f"its machine code ({suffix}) differs, and no plugin reads it",
+                kernel=view.kernel.name,
+                path=view.kernel.path_after,
+                stage=stage_id,
+                rules=tuple(sorted(rule.code for rule in rules)),
+                hint=f"install the plugin that reads {suffix}; irdiff plugins lists those that are there",
+            )
+
+
+def _binary(artifact: Artifact) -> bool:
+    """Whether it is no text; one that cannot be read is told elsewhere."""
+    try:
+        data = artifact.read()
+        data.decode("utf-8")
+    except OSError:
+        return False
+    except UnicodeDecodeError:
+        return True
+    return b"\0" in data
 
 
 def _lacking(reading: Reading | None, *, same: bool) -> str:

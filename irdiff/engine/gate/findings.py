@@ -60,10 +60,11 @@ def not_expected(own: Expectation, view: PairView, level: Told, decided: str) ->
         f"{text} {value_words(before)} → {value_words(after)}" for text, before, after in shown
     )
     change = view.change(facts[0]) if facts else None
+    told = own.text in (own.title or own.text)  # the title stands above it
     return Finding(
         rule=own.code,
         level=level,
-        message=f"not {own.text}: {numbers}",
+        message=numbers if told and numbers else f"not {own.text}: {numbers}",
         kernel=report.name,
         path=report.path_after,
         target=report.target,

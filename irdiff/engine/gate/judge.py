@@ -21,6 +21,7 @@ from irdiff.engine.gate.findings import (
     not_known,
     silenced,
 )
+from irdiff.engine.gate.notices import failed_on_both_sides, selecting_nothing
 from irdiff.engine.gate.policy import Decider, facts_of, selects, within
 from irdiff.engine.gate.view import PairView
 from irdiff.engine.kernels import Kernel
@@ -63,15 +64,19 @@ class Gate:
         self._silenced: list[Silenced] = []
         self._judged: Counter[str] = Counter()
         self._passed_over: Counter[str] = Counter()
-        self._selected = 0
+        self._selected: list[KernelReport] = []
+        self._failed: list[KernelReport] = []
+        """Those that neither side compiled."""
 
     def each(self, before: Kernel, after: Kernel, report: KernelReport) -> KernelReport:
         """Judge one pair; returns it, each change with the codes of the rules that fired on it."""
         if not self._chosen(report):
             self._silenced.append(silenced("", "not judged", report, NOT_SELECTED))
             return report
-        self._selected += 1
+        self._selected.append(report)
         view = PairView(before, after, report, self._registry)
+        if all(view.failed):
+            self._failed.append(report)
         found = evaluate(view, self._registry)
         self._count(found, report)
         told, answered = self._apply(found.fires, report, view)
@@ -101,6 +106,7 @@ class Gate:
         used = sorted({each.fact for each in findings if each.fact} - report.facts.keys())
         return msgspec.structs.replace(
             report,
+            issues=(*report.issues, *self._notices(report)),
             facts=report.facts | {name: specs[name] for name in used if name in specs},
             judgement=Judgement(
                 failed=any(
@@ -221,6 +227,8 @@ class Gate:
             and self._level(rule.code, report)[0] != "off"
         ]
         self._unjudged.extend(closed.of_tools(view, kernels, enabled, self._registry))
+        self._unjudged.extend(closed.of_targets(view, enabled))
+        self._unjudged.extend(closed.of_unread(view, kernels, enabled, self._registry))
 
     def _expect(self, view: PairView) -> None:
         """The user's own rules, as expressions over facts."""
@@ -264,6 +272,13 @@ class Gate:
                 path=self._policy.path,
                 hint="widen `kernels` and `targets` of the policy",
             )
+        if self._selected and len(self._failed) == len(self._selected):
+            yield Unjudged(
+                code="nothing-compiled",
+                message="no kernel compiled, neither before nor after: there is nothing to judge",
+                path=report.kernels[0].path_after,
+                hint="irdiff show says why they did not compile",
+            )
         levels = [told.level for _, told in self._told()]
         if all(level == "off" for level in levels):
             yield Unjudged(
@@ -272,6 +287,16 @@ class Gate:
                 path=self._policy.path,
                 hint="irdiff rules lists them",
             )
+
+    def _notices(self, report: Report) -> Iterator[Issue]:
+        """Warnings that no rule tells."""
+        compared = frozenset((each.name, target_of(each)) for each in self._selected)
+        single = frozenset((each.name, target_of(each)) for each in (*report.removed, *report.added))
+        known = single | frozenset((each.name, target_of(each)) for each in report.kernels)
+        off = [own.code for own in self._policy.expectations if self._overall(own.code) == "off"]
+        yield from selecting_nothing(self._policy, off, compared, known)
+        if len(self._failed) < len(self._selected):
+            yield from failed_on_both_sides(self._failed)
 
     def _told(self) -> Iterator[tuple[str, RuleTold]]:
         for rule in self._registry.rules:

@@ -13,6 +13,8 @@ from irdiff.registry import Registry
 FAILED = "failed"
 ZEROS: Mapping[str, Value] = {"tally": {}, "count": 0, "quantity": 0}
 """What a loop that is known has of a fact of that kind where it names none."""
+NUMBERS = ("count", "quantity")
+"""Kinds of which a plugin may know the whole kernel's value alone: it shows where no loop has one."""
 
 
 class PairView:
@@ -25,6 +27,7 @@ class PairView:
         self._facts = (_trusted(before), _trusted(after))
         self._coordinates = (coordinates(before), coordinates(after))
         self._order = {stage.id: index for index, stage in enumerate(registry.stages)}
+        self._looped = {fact_id for facts in self._facts for fact_id, scope in facts if scope}
         self._changes: dict[str, list[Change]] = {}
         for change in report.changes:
             self._changes.setdefault(change.fact, []).append(change)
@@ -139,7 +142,12 @@ class PairView:
         spec = self._registry.facts.get(fact_id)
         if not scope or spec is None:
             return None
-        return ZEROS.get(spec.kind) if scope in self._scopes(side, fact_id) else None
+        if scope not in self._scopes(side, fact_id):
+            return None
+        whole = self._facts[side][fact_id, ""].value
+        if spec.kind in NUMBERS and whole != 0 and fact_id not in self._looped:
+            return None  # registers are of the whole kernel: nothing is known of a loop
+        return ZEROS.get(spec.kind)
 
     def _scopes(self, side: int, fact_id: str) -> tuple[str, ...]:
         if (fact_id, "") not in self._facts[side] or not self._kernels[side].holds(fact_id, "loop"):

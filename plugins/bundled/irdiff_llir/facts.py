@@ -230,6 +230,15 @@ def _coverage(module: Module) -> Coverage:
 
 
 def _issues(module: Module, coverage: Coverage) -> Iterable[Issue]:
+    if module.nul is not None:
+        yield Issue(
+            severity="error",
+            code="not-text",
+            message="a NUL byte in text: the file is damaged",
+            stage="llir",
+            line=module.nul,
+            hint="compile the kernel again; what is left was read",
+        )
     if module.truncated is not None:
         yield Issue(
             severity="error",

@@ -38,11 +38,14 @@ class Module:
     """(line, kind, text) outside functions; kinds are the first word, ``@``, ``!``, ``$``, ``%``, ``^`` or ``?``."""
     truncated: int | None
     """The line where the text ends inside something, else None."""
+    nul: int | None
+    """The line of the first NUL byte, which no text has, else None."""
 
 
 def read(data: bytes) -> Module:
     """Split an LLVM IR file. Raises ParseError where the bytes are no LLVM IR at all."""
-    text = data.decode("utf-8", errors="backslashreplace")
+    nul = data.count(b"\n", 0, data.index(b"\0")) + 1 if b"\0" in data else None
+    text = data.decode("utf-8", errors="backslashreplace").replace("\0", "\\x00")
     lines = text.split("\n")
     items: list[Item] = []
     top: list[tuple[int, str, str]] = []
@@ -70,7 +73,7 @@ def read(data: bytes) -> Module:
         append((number, result, opcode, operands or ""))
         if opcode == "switch" and operands and operands.endswith("["):
             switch.append(operands)
-    return _module(lines, items, top, inside=inside)
+    return _module(lines, items, top, nul, inside=inside)
 
 
 def _top_level(number: int, line: str, items: list[Item], top: list[tuple[int, str, str]]) -> bool:
@@ -106,7 +109,9 @@ def _inside(number: int, line: str, items: list[Item]) -> bool:
     return True
 
 
-def _module(lines: list[str], items: list[Item], top: list[tuple[int, str, str]], *, inside: bool) -> Module:
+def _module(
+    lines: list[str], items: list[Item], top: list[tuple[int, str, str]], nul: int | None, *, inside: bool
+) -> Module:
     if not items and not any(kind != "?" for _, kind, _ in top):
         hint = "an LLVM IR file has `define` or `declare` lines; is the file what its name says?"
         raise ParseError("this is no LLVM IR: no line of it is a definition", line=1, hint=hint)
@@ -117,7 +122,7 @@ def _module(lines: list[str], items: list[Item], top: list[tuple[int, str, str]]
         or (lines[-1].strip() and not _is_closed(lines[-1]))
     ) or _missing_groups(items, top):
         truncated = len(lines)
-    return Module(lines=tuple(lines), items=tuple(items), top=tuple(top), truncated=truncated)
+    return Module(lines=tuple(lines), items=tuple(items), top=tuple(top), truncated=truncated, nul=nul)
 
 
 def _is_closed(last: str) -> bool:

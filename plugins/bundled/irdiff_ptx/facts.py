@@ -201,6 +201,15 @@ def _coverage(items: tuple[Item, ...], directives: list[Item], counted: Tally) -
 
 
 def _issues(listing: Listing, coverage: Coverage) -> Iterable[Issue]:
+    if listing.nul is not None:
+        yield Issue(
+            severity="error",
+            code="not-text",
+            message="a NUL byte in text: the file is damaged",
+            stage="ptx",
+            line=listing.nul,
+            hint="compile the kernel again; what is left was read",
+        )
     if listing.truncated is not None:
         yield Issue(
             severity="error",

@@ -52,6 +52,8 @@ class Listing:
     """First and last line of each debug section."""
     truncated: int | None
     """The line where the text ends inside something, else None."""
+    nul: int | None
+    """The line of the first NUL byte, which no text has, else None."""
     open_assembly: int | None
     """The first line ``// begin inline asm`` that no ``// end inline asm`` follows before the next, else None."""
 
@@ -185,7 +187,8 @@ class _Assembler:
 
 def read(data: bytes) -> Listing:
     """Split a PTX file. Raises ParseError where the bytes are no PTX at all."""
-    text = data.decode("utf-8", errors="backslashreplace")
+    nul = data.count(b"\n", 0, data.index(b"\0")) + 1 if b"\0" in data else None
+    text = data.decode("utf-8", errors="backslashreplace").replace("\0", "\\x00")
     if "/*" in text:
         text = _BLOCK_COMMENT.sub(lambda found: " " + "\n" * found.group().count("\n"), text)
     lines = text.split("\n")
@@ -211,7 +214,7 @@ def read(data: bytes) -> Listing:
             guard, opcode, operands = found.groups()
             append((number, guard, opcode, operands))
     is_framed_wrong = text.count(f"{_BEGIN}\n") != text.count(f"{_END}\n")
-    return _listing(lines, items, assembler, is_framed_wrong=is_framed_wrong)
+    return _listing(lines, items, assembler, nul, is_framed_wrong=is_framed_wrong)
 
 
 def _stands_alone(opcode: str, assembler: _Assembler) -> bool:
@@ -223,7 +226,9 @@ def _stands_alone(opcode: str, assembler: _Assembler) -> bool:
     return True
 
 
-def _listing(lines: list[str], items: list[Item], assembler: _Assembler, *, is_framed_wrong: bool) -> Listing:
+def _listing(
+    lines: list[str], items: list[Item], assembler: _Assembler, nul: int | None, *, is_framed_wrong: bool
+) -> Listing:
     heads = {item[2] for item in items}
     if not heads & {".version", ".target", ".entry"}:
         hint = "a PTX file begins with .version and .target; is the file what its name says?"
@@ -240,6 +245,7 @@ def _listing(lines: list[str], items: list[Item], assembler: _Assembler, *, is_f
         debug=tuple(assembler.debug),
         sections=tuple(assembler.sections),
         truncated=truncated,
+        nul=nul,
         open_assembly=_open_assembly(lines) if is_framed_wrong else None,
     )
 

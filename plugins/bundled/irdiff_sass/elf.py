@@ -87,6 +87,8 @@ class Elf(msgspec.Struct, frozen=True, kw_only=True):
     """The symbol table."""
     copies: tuple[Section, ...] = ()
     """Sections in the file's second encoding."""
+    missing: str | None = None
+    """What is cut off at the file's end though all that is read here is there: ``program headers``."""
 
     def content(self, section: Section) -> bytes:
         """The bytes of a section; empty for one without content."""
@@ -202,6 +204,7 @@ def read_elf(data: bytes) -> Elf:
         by_index={section.index: section for section in sections},
         symbols=symbols,
         copies=copies,
+        missing=_missing(data, copies),
     )
 
 
@@ -265,6 +268,18 @@ def _check_extent(section: Section, table: int, length: int) -> None:
             offset=place,
             hint=REBUILD,
         )
+
+
+def _missing(data: bytes, copies: Sequence[Section]) -> str | None:
+    """What of a file's end is not there. ptxas writes the program headers last, behind the section headers."""
+    table = struct.unpack_from("<Q", data, 32)[0]
+    entry_size, count = struct.unpack_from("<HH", data, 54)
+    if count and table + count * entry_size > len(data):
+        return "program headers"
+    for section in copies:
+        if section.kind not in (0, NOBITS) and section.offset + section.size > len(data):
+            return f"section {section.index}"
+    return None
 
 
 def _check_overlap(sections: Sequence[Section], table: int) -> None:

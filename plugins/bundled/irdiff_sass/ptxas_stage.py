@@ -25,13 +25,16 @@ UNKNOWN_SHOWN = 50
 _LOG = "Source: the log of `ptxas -v`, CUDA 12.4 to 13.5."
 
 
-def _resource(name: str, title: str, kind: str, unit: str, doc: str, repeats: str) -> FactSpec:
+def _resource(
+    name: str, title: str, kind: str, unit: str, doc: str, repeats: str, role: str | None = None
+) -> FactSpec:
     return FactSpec(
         id=f"ptxas.{name}",
         title=title,
         kind=kind,
         unit=unit,
         better="neutral" if kind == "count" else "lower",
+        role=role,
         repeats=repeats,
         group="resources",
         doc=f"{doc} {_LOG}",
@@ -46,6 +49,7 @@ FACTS = (
         "registers",
         "`Used N registers`; the largest of several kernels.",
         "sass.registers",
+        "registers",
     ),
     _resource(
         "stack",
@@ -54,6 +58,7 @@ FACTS = (
         "B",
         "Cumulative stack size where it is given, else the kernel's own frame.",
         "sass.stack",
+        "stack",
     ),
     _resource(
         "spill_store_bytes",
@@ -62,6 +67,7 @@ FACTS = (
         "B",
         "Of the kernel and the functions it calls.",
         "sass.spill_store_bytes",
+        "spills",
     ),
     _resource(
         "spill_load_bytes",
@@ -70,6 +76,7 @@ FACTS = (
         "B",
         "Of the kernel and the functions it calls.",
         "sass.spill_load_bytes",
+        "spills",
     ),
     _resource(
         "barriers",

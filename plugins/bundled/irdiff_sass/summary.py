@@ -12,6 +12,7 @@ from irdiff_sass.canonical import canonical_form
 from irdiff_sass.counting import count_facts, coverage
 from irdiff_sass.cubin import Code, Cubin, Function, read_cubin
 from irdiff_sass.disassembly import prepare
+from irdiff_sass.elf import REBUILD
 from irdiff_sass.executed import fingerprint
 from irdiff_sass.listing import Listing, Undecoded, read_listing
 from irdiff_sass.live import live_registers
@@ -41,6 +42,7 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
         spills = count_spills(parts.cubin)
         facts += _resources(parts.cubin, spills, issues)
         facts += _live_registers(parts, artifact, context, issues)
+        issues += _cut(parts.cubin)
     if isinstance(parts.decoded, Undecoded):
         return Summary(
             facts=tuple(facts),
@@ -160,6 +162,14 @@ def _resources(cubin: Cubin, spills: Spills, issues: list[Issue]) -> list[Fact]:
         facts.append(_fact("sass.ptxas", cubin.ptxas, ()))
     issues += _functions(entries, cubin)
     return facts
+
+
+def _cut(cubin: Cubin) -> list[Issue]:
+    """Say that the file ends early, behind all that facts come from."""
+    if cubin.elf.missing is None:
+        return []
+    message = f"cut off at byte {len(cubin.elf.data):,} ({cubin.elf.missing} missing)"
+    return [Issue(severity="error", code="truncated-elf", message=message, stage="sass", hint=REBUILD)]
 
 
 def _functions(entries: Sequence[Function], cubin: Cubin) -> list[Issue]:
