@@ -206,9 +206,7 @@ def test_a_golden_is_written_on_request_and_compared_after(
     with pytest.raises(AssertionError, match=r"no sample is called sample-1.txt"):
         kit(GoldenContract, goldens=goldens).test_summaries_are_as_recorded()
     (goldens / "sample-1.txt").write_text("coverage: 3 of 4\n")
-    with pytest.raises(
-        AssertionError,
-        match=r"\n *- coverage: 3 of 4\n *\+ coverage: 3 of 3\n"):
+    with pytest.raises(AssertionError, match=r"\n *- coverage: 3 of 4\n *\+ coverage: 3 of 3\n"):
         here.test_summaries_are_as_recorded()
 
 
