@@ -135,3 +135,10 @@ def test_a_kernel_that_does_not_compile_is_an_error_with_the_compilers_words(tmp
             "cuda:90",
             tmp_path / "out",
         )
+
+
+@pytest.mark.parametrize("level", ["offf", "", None, 1])
+def test_a_level_that_is_none_is_refused_and_switches_nothing_off(level: object) -> None:
+    sides = (corpus.PAIRS / "spills" / "before", corpus.PAIRS / "spills" / "after")
+    with pytest.raises(UsageError, match="is no level"):
+        irdiff.check(*sides, rules={"RES101": level})
