@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -127,7 +129,10 @@ def test_a_kernel_is_found_by_its_function_however_it_is_decorated():
 
 
 def test_a_kernel_that_does_not_compile_is_an_error_with_the_compilers_words(tmp_path):
-    pytest.importorskip("triton")
+    if importlib.util.find_spec("triton") is None:
+        if os.environ.get("CI") and sys.platform == "linux":
+            pytest.fail("triton is not installed, though it is in the test dependencies")
+        pytest.skip("triton is not installed (there are wheels for Linux alone)")
     with pytest.raises(InputError, match="does not compile for cuda:90"):
         irdiff.compile_kernel(
             f"{corpus.FIXTURES / 'kernels' / 'matmul.py'}::matmul_kernel",
