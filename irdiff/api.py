@@ -16,6 +16,7 @@ from irdiff.model.issues import Issue, Severity
 from irdiff.model.loops import Loop, find_loops
 from irdiff.model.patterns import PatternFact, with_pattern_facts
 from irdiff.model.report import Change, KernelRef, KernelReport, Report
+from irdiff.model.rules import Fired, RuleExample, RuleSpec, RuleView
 from irdiff.model.specs import (
     ACTIONS,
     Carrier,
@@ -24,25 +25,18 @@ from irdiff.model.specs import (
     EntryInfo,
     Explanation,
     FactView,
-    Fired,
     KindSpec,
     Normalization,
     Part,
     RendererSpec,
-    RuleExample,
-    RuleSpec,
-    RuleView,
     SourceContext,
     SourceSpec,
     StageLookup,
     StageSpec,
-    Tool,
-    Toolbox,
-    ToolResult,
-    ToolSpec,
     never_expected,
 )
 from irdiff.model.summary import Canonical, Coverage, Summary
+from irdiff.model.tools import Tool, Toolbox, ToolResult, ToolSpec
 
 API_VERSION = 1
 """Raised when a plugin written for an earlier version may no longer work; additions do not raise it."""

@@ -12,16 +12,9 @@ from collections.abc import Sequence
 import pluggy
 
 from irdiff.model.report import KernelReport
-from irdiff.model.specs import (
-    DerivedSpec,
-    Explanation,
-    KindSpec,
-    RendererSpec,
-    RuleSpec,
-    SourceSpec,
-    StageSpec,
-    ToolSpec,
-)
+from irdiff.model.rules import RuleSpec
+from irdiff.model.specs import DerivedSpec, Explanation, KindSpec, RendererSpec, SourceSpec, StageSpec
+from irdiff.model.tools import ToolSpec
 
 hookspec = pluggy.HookspecMarker("irdiff")
 

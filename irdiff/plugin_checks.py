@@ -9,17 +9,9 @@ import msgspec
 
 from irdiff.model.facts import FactSpec
 from irdiff.model.gate import Tolerance
-from irdiff.model.specs import (
-    DerivedSpec,
-    KindSpec,
-    Normalization,
-    RendererSpec,
-    RuleExample,
-    RuleSpec,
-    SourceSpec,
-    StageSpec,
-    ToolSpec,
-)
+from irdiff.model.rules import RuleExample, RuleSpec
+from irdiff.model.specs import DerivedSpec, KindSpec, Normalization, RendererSpec, SourceSpec, StageSpec
+from irdiff.model.tools import ToolSpec
 
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
 FACT_ID = re.compile(r"[a-z][a-z0-9_-]*(?:\.[a-z0-9][a-z0-9_-]*)+")

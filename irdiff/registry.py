@@ -10,16 +10,9 @@ import msgspec
 from irdiff.model.facts import FactSpec
 from irdiff.model.issues import Issue
 from irdiff.model.report import KernelReport
-from irdiff.model.specs import (
-    DerivedSpec,
-    Explanation,
-    KindSpec,
-    RendererSpec,
-    RuleSpec,
-    SourceSpec,
-    StageSpec,
-    ToolSpec,
-)
+from irdiff.model.rules import RuleSpec
+from irdiff.model.specs import DerivedSpec, Explanation, KindSpec, RendererSpec, SourceSpec, StageSpec
+from irdiff.model.tools import ToolSpec
 
 PluginStatus: TypeAlias = Literal["loaded", "disabled", "skipped"]
 """``disabled``: the user said so; ``skipped``: something is wrong with it."""

@@ -22,7 +22,7 @@ from irdiff.engine.hashing import each
 from irdiff.installed import Installed, Point, folders, is_plain, points
 from irdiff.model.bundle import Bundle
 from irdiff.model.report import Report
-from irdiff.model.specs import ToolSpec
+from irdiff.model.tools import ToolSpec
 from irdiff.sources.tree import Scan, scan
 from irdiff.store.answers import checked, marked
 from irdiff.store.code import digest_of, packages_beside

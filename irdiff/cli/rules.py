@@ -12,7 +12,7 @@ from irdiff.cli.session import make_registry
 from irdiff.errors import UsageError
 from irdiff.model.facts import Value
 from irdiff.model.gate import Level, Tolerance
-from irdiff.model.specs import RuleSpec
+from irdiff.model.rules import RuleSpec
 from irdiff.present.rule_reference import COLUMNS, page, row
 from irdiff.registry import Registry
 

@@ -20,8 +20,8 @@ from irdiff.engine.unit import Executor, Settings
 from irdiff.engine.work import Bench
 from irdiff.model.bundle import Artifact, Bundle
 from irdiff.model.issues import Issue
-from irdiff.model.specs import Toolbox
 from irdiff.model.summary import Canonical
+from irdiff.model.tools import Toolbox
 from irdiff.registry import Registry
 
 __all__ = ["Progress", "Reader", "no_progress"]

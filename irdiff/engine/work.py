@@ -16,8 +16,9 @@ from irdiff.engine.unclaimed import unclaimed_stage
 from irdiff.engine.unit import Answer, Batch, Item, Said, Settings
 from irdiff.model.bundle import Artifact
 from irdiff.model.issues import Issue
-from irdiff.model.specs import Context, StageSpec, Toolbox
+from irdiff.model.specs import Context, StageSpec
 from irdiff.model.summary import Canonical, Summary
+from irdiff.model.tools import Toolbox
 from irdiff.registry import Registry
 
 FEW = 4

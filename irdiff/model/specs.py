@@ -1,54 +1,23 @@
-"""What a plugin registers: stages, derived facts, sources, tools, rules and renderers."""
+"""What a plugin registers beside rules and tools: stages, derived facts, sources, kinds and renderers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
 from irdiff.model.bundle import Artifact, Bundle
 from irdiff.model.facts import Fact, FactSpec, Value
-from irdiff.model.gate import Tolerance
 from irdiff.model.issues import Issue
 from irdiff.model.summary import Canonical, Summary
+from irdiff.model.tools import Toolbox
 
 if TYPE_CHECKING:
-    from irdiff.model.report import Change, KernelRef, KernelReport, Report
+    from irdiff.model.report import KernelReport, Report
 
 T = TypeVar("T")
-
-
-class Tool(msgspec.Struct, frozen=True, kw_only=True):
-    """An external program that was found."""
-
-    id: str
-    path: str
-    origin: str
-    """Where it was found, in words: ``PyPI package nvidia-cuda-nvdisasm``, ``PATH``."""
-    version: str
-    """As it says itself; ``""`` where it did not answer."""
-    supports: tuple[str, ...] = ()
-    """What it says it can decode, in its own spelling: ``SM90a``."""
-
-
-class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
-    """How one run of a tool ended."""
-
-    returncode: int
-    stdout: bytes
-    stderr: bytes
-
-
-class Toolbox(Protocol):
-    """Finds and runs external programs: with argument lists, without a shell, with a time limit."""
-
-    def find(self, tool_id: str) -> tuple[Tool, ...]:
-        """Every copy found, in the order in which they should be tried."""
-
-    def run(self, tool: Tool, arguments: Sequence[str], *, timeout: float) -> ToolResult:
-        """Run one. Raises ToolError when it cannot be started or runs longer than ``timeout`` seconds."""
 
 
 class Context:
@@ -250,30 +219,6 @@ class SourceContext(StageLookup, Protocol):
         """Say something about the input as a whole."""
 
 
-class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """How to find an external program. Searched in this order: setting, packages, homes, PATH, modules."""
-
-    id: str
-    """Name of the executable as well."""
-    variable: str
-    """Environment variable that names it explicitly."""
-    hint: str
-    """How to get one."""
-    packages: tuple[tuple[str, str], ...] = ()
-    """(distribution on PyPI, file name inside it)."""
-    homes: tuple[tuple[str, str], ...] = ()
-    """(environment variable of a folder, path below it)."""
-    modules: tuple[tuple[str, str], ...] = ()
-    """(import name, path below its folder); found without importing it."""
-    version_arguments: tuple[str, ...] = ("--version",)
-    version_pattern: str = r"(\d+(?:\.\d+)+)"
-    """Regular expression; its first group is the version."""
-    supports_arguments: tuple[str, ...] = ()
-    """Arguments that make it list what it can decode."""
-    supports_pattern: str = ""
-    """Regular expression for each item of that list."""
-
-
 class KindSpec(msgspec.Struct, frozen=True, kw_only=True):
     """A kind of value: exactly one check, one comparison and one rendering."""
 
@@ -284,120 +229,6 @@ class KindSpec(msgspec.Struct, frozen=True, kw_only=True):
     to_text: Callable[[Value], str]
     sign: Callable[[Value, Value, FactSpec], int]
     """-1 smaller, 0 cannot say, 1 larger: what ``better`` is applied to."""
-
-
-class Fired(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rule found in one kernel."""
-
-    message: str
-    """Numbers in words: ``0 → 288 B, in loop0``."""
-    change: Change | None = None
-    """The change it rests on; None for a rule that judges no fact."""
-    before: float | None = None
-    """The number a tolerance is applied to; None where the rule has none."""
-    after: float | None = None
-    beside: tuple[Change, ...] = ()
-    """Further changes that show the same: they carry the rule's code too."""
-    fact: str = ""
-    """The fact it rests on where that is no change: a loop that exists on one side only."""
-    scope: str = ""
-    """With ``fact``: ``loop0``."""
-    issue: Issue | None = None
-    """What could not be judged, for a rule that is ``uncertain``."""
-
-
-class RuleView(Protocol):
-    """One pair of kernels, for a rule. Where several stages have a role, the lowest that both sides know judges."""
-
-    @property
-    def kernel(self) -> KernelReport:
-        """The pair as it was compared."""
-
-    @property
-    def failed(self) -> tuple[bool, bool]:
-        """Whether the entry is one of a compilation that failed, before and after."""
-
-    def changes(self, role: str) -> tuple[Change, ...]:
-        """Changes of the facts of a role in the stage that judges it, the whole kernel first; no incomparable ones."""
-
-    def facts(self, role: str, beside: str = "") -> tuple[FactSpec, ...]:
-        """The facts of a role in the stage that judges it; empty where none is known on both sides and comparable.
-
-        ``beside`` is the id of a fact: then those of its stage, and of no other.
-        """
-
-    def values(self, fact_id: str, scope: str = "") -> tuple[Value | None, Value | None]:
-        """The value before and after; None where it is not known."""
-
-    def scopes(self, fact_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Loops in which a fact is known, before and after."""
-
-    def trips(self, fact_id: str, scope: str) -> tuple[int | None, int | None]:
-        """How often that loop runs for one start of the kernel, before and after, where constant."""
-
-    def folded(self, fact_id: str) -> tuple[frozenset[str], frozenset[str]]:
-        """Fields of a record whose values say nothing by themselves, before and after: see ``Summary.folded``."""
-
-    def words(self, value: Value | None, spec: FactSpec) -> str:
-        """A value as a user reads it, with its unit."""
-
-
-class RuleExample(msgspec.Struct, frozen=True, kw_only=True):
-    """A pair of kernels in facts alone: a test holds the rule to it, and its page shows it."""
-
-    fires: bool
-    before: Mapping[str, Value]
-    """Fact id, or ``fact id @ loop0``, to value."""
-    after: Mapping[str, Value]
-    note: str = ""
-    failed: tuple[bool, bool] = (False, False)
-    """As ``RuleView.failed``."""
-    trips: Mapping[str, tuple[int | None, int | None]] = {}
-    """Loop to how often it runs, before and after; a loop that is not here runs an unknown number of times."""
-    gone: bool = False
-    """Whether there is no kernel after."""
-    unreadable: tuple[str, ...] = ()
-    """Stages that cannot be read after."""
-
-
-class RuleSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """A check that a change of facts can fail."""
-
-    code: str
-    """``RES101``: stable for ever."""
-    title: str
-    """What it found, in words: ``spills appear or grow``."""
-    level: Literal["error", "warn", "off"]
-    """Where no policy says otherwise."""
-    role: str
-    """Role of the facts it judges; ``""`` for a rule about the build itself."""
-    fires: Callable[[Change], bool] = lambda change: False
-    """For a rule that one change of a fact decides."""
-    judge: Callable[[RuleView], Iterable[Fired]] | None = None
-    """For a rule that needs more than one change; then ``fires`` is not asked."""
-    also: tuple[str, ...] = ()
-    """Further roles it reads."""
-    tolerance: Tolerance = Tolerance()
-    """Applied to ``Fired.before`` and ``Fired.after`` where no policy says otherwise."""
-    uncertain: bool = False
-    """True where it fires because something could not be judged: it then sets bit 2, and not bit 1."""
-    gone: Callable[[KernelRef], Iterable[Fired]] | None = None
-    """For a rule about kernels that are there before and not after: asked for each of them, ``judge`` is not."""
-    across_targets: bool = False
-    """Whether it says something of two kernels compiled for different targets."""
-    launch: bool = False
-    """Whether it judges what a launch is given beside the code: then it speaks though the machine code is the same."""
-    answered: Callable[[RuleView], bool] | None = None
-    """Whether it is known to stay quiet though the facts of its role are not: an entry without a stack has no access
-    to local memory, whatever its instructions are."""
-    doc: str = ""
-    """When exactly it fires."""
-    why: str = ""
-    """Why one wants to know."""
-    advice: str = ""
-    """What to look at next."""
-    examples: tuple[RuleExample, ...] = ()
-    """At least one that fires and one that does not."""
 
 
 class RendererSpec(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from irdiff.model.facts import Value
 from irdiff.model.gate import Tolerance
-from irdiff.model.specs import RuleExample, RuleSpec
+from irdiff.model.rules import RuleExample, RuleSpec
 from irdiff.model.words import value_words
 
 COLUMNS = ("rule", "level", "title")

@@ -11,8 +11,9 @@ from irdiff.errors import ToolError
 from irdiff.model.bundle import Artifact
 from irdiff.model.facts import Fact, FactSpec
 from irdiff.model.kinds import standard_kinds
-from irdiff.model.specs import Context, KindSpec, StageSpec, Tool, Toolbox, ToolResult, ToolSpec
+from irdiff.model.specs import Context, KindSpec, StageSpec
 from irdiff.model.summary import Canonical, Summary
+from irdiff.model.tools import Tool, Toolbox, ToolResult, ToolSpec
 from irdiff.tools.toolbox import LocalToolbox
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import IO, TYPE_CHECKING
 
 from irdiff.errors import ToolError
-from irdiff.model.specs import ToolResult
+from irdiff.model.tools import ToolResult
 
 if TYPE_CHECKING:
     import subprocess

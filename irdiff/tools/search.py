@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from irdiff.installed import Installed, folders, is_plain
-from irdiff.model.specs import ToolSpec
+from irdiff.model.tools import ToolSpec
 
 
 class Copy(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from irdiff.errors import ToolError
-from irdiff.model.specs import Tool, ToolResult, ToolSpec
+from irdiff.model.tools import Tool, ToolResult, ToolSpec
 from irdiff.tools.process import run_limited
 from irdiff.tools.search import Copy, copies
 

@@ -12,7 +12,7 @@ from irdiff.errors import UsageError
 from irdiff.model.facts import FactSpec
 from irdiff.model.gate import Tolerance
 from irdiff.model.policy import Expectation, Override, Policy, Selection
-from irdiff.model.specs import RuleSpec
+from irdiff.model.rules import RuleSpec
 
 RULES = (
     RuleSpec(code="RES101", title="spills", level="error", role="spills"),

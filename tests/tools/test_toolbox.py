@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from irdiff.errors import ToolError
-from irdiff.model.specs import ToolSpec
+from irdiff.model.tools import ToolSpec
 from irdiff.tools import LocalToolbox
 from irdiff.tools.process import run_limited
 

@@ -16,7 +16,7 @@ from irdiff.model.bundle import Artifact
 from irdiff.model.gate import Unjudged
 from irdiff.model.issues import Issue
 from irdiff.model.report import KernelReport, Report
-from irdiff.model.specs import RuleSpec
+from irdiff.model.rules import RuleSpec
 from irdiff.registry import PluginProblem, Registry
 
 SIDES = ("before", "after")

@@ -11,7 +11,7 @@ from irdiff.engine.gate.view import PairView
 from irdiff.engine.kernels import Kernel
 from irdiff.model.facts import Value
 from irdiff.model.report import Change, KernelReport
-from irdiff.model.specs import Fired, RuleSpec
+from irdiff.model.rules import Fired, RuleSpec
 from irdiff.registry import Registry, one_line
 
 SAME = ("identical", "equivalent")

@@ -14,8 +14,9 @@ from irdiff.model.facts import Fact, Scope
 from irdiff.model.issues import Issue
 from irdiff.model.policy import Policy
 from irdiff.model.report import Report
-from irdiff.model.specs import RuleExample, Tool, ToolResult
+from irdiff.model.rules import RuleExample
 from irdiff.model.summary import Coverage, Summary
+from irdiff.model.tools import Tool, ToolResult
 from irdiff.registry import Registry
 
 NAME = "kernel"

@@ -10,7 +10,7 @@ from irdiff.model.facts import Value
 from irdiff.model.gate import Finding, Level, Silenced, Told, Tolerance, Unjudged
 from irdiff.model.policy import Expectation
 from irdiff.model.report import Change, KernelRef, KernelReport
-from irdiff.model.specs import Fired
+from irdiff.model.rules import Fired
 from irdiff.model.words import value_words
 
 DOUBTFUL = 0.5

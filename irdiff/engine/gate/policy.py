@@ -10,7 +10,7 @@ from irdiff.errors import UsageError
 from irdiff.model.facts import FactSpec
 from irdiff.model.gate import Level, Tolerance
 from irdiff.model.policy import Combination, Comparison, Expression, Policy, Selection
-from irdiff.model.specs import RuleSpec
+from irdiff.model.rules import RuleSpec
 
 DEFAULT = "default"
 
