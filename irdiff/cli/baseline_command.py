@@ -29,6 +29,7 @@ def write(
             metavar="[PATH]", show_default=False, help="As PATH of show; without it your own caches."
         ),
     ] = None,
+    *,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Instead of standard output.")
     ] = None,
@@ -36,13 +37,13 @@ def write(
         list[str] | None,
         typer.Option("--fact", metavar="ID", help="Record this one too (a glob): ptx.opcodes, sass.*."),
     ] = None,
-    incomplete: Annotated[  # noqa: FBT002  # a flag of the command line
+    incomplete: Annotated[
         bool,
         typer.Option(
             "--incomplete", help="Also where a kernel could not be read in full; check then exits with 2."
         ),
     ] = False,
-    no_external_plugins: NoExternalOption = False,  # noqa: FBT002  # a flag of the command line
+    no_external_plugins: NoExternalOption = False,
 ) -> None:
     """Write facts and fingerprints as text that diffs well: one kernel a block, sorted, one fact a line.
 

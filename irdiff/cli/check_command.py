@@ -8,15 +8,18 @@ from typing import Annotated
 import typer
 
 from irdiff.cli.options import (
+    AfterArgument,
     AllOption,
     ClusterOption,
     FormatOption,
     FormatsOption,
     JobsOption,
+    LogsOption,
     NoExternalOption,
     NoNormalizeOption,
     NoStoreOption,
     OutputsOption,
+    WeightsOption,
 )
 
 
@@ -33,7 +36,7 @@ def check(
             metavar="BEFORE", help="As PATH of show; not with --baseline or --against.", show_default=False
         ),
     ] = None,
-    after: Annotated[str | None, typer.Argument(metavar="AFTER", show_default=False)] = None,
+    after: AfterArgument = None,
     *,
     baseline: Annotated[
         Path | None,
@@ -87,19 +90,9 @@ def check(
     top: Annotated[
         int | None, typer.Option("--top", min=1, metavar="N", help="Findings told in full.")
     ] = None,
-    weights: Annotated[
-        Path | None,
-        typer.Option(
-            "--weights", metavar="CSV", help="Times by kernel (nsys, PyTorch profiler): rank by them."
-        ),
-    ] = None,
+    weights: WeightsOption = None,
     no_normalize: NoNormalizeOption = None,
-    ptxas_log: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--ptxas-log", metavar="FILE", help="What ptxas -v wrote: twice, of BEFORE and of AFTER."
-        ),
-    ] = None,
+    ptxas_log: LogsOption = None,
     no_external_plugins: NoExternalOption = False,
 ) -> None:
     """Judge two inputs, an input and a baseline, or this repository and one of its revisions.

@@ -58,3 +58,34 @@ ClusterOption: TypeAlias = Annotated[
         "--cluster", metavar="URL", help="Read on the workers of a Dask scheduler: tcp://HOST:PORT."
     ),
 ]
+PathArgument: TypeAlias = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[PATH]",
+        show_default=False,
+        help="Cache or dump folder, one entry, a file, an archive, a URL of these, or a selector DIR::KERNEL, "
+        "DIR::HASHPREFIX; "
+        "without it your own caches.",
+    ),
+]
+AfterArgument: TypeAlias = Annotated[str | None, typer.Argument(metavar="AFTER", show_default=False)]
+WeightsOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--weights", metavar="CSV", help="Times by kernel (nsys, PyTorch profiler): rank by them."),
+]
+LogOption: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--ptxas-log", metavar="FILE", help="What ptxas -v wrote; kernels are found by their names."
+    ),
+]
+LogsOption: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option("--ptxas-log", metavar="FILE", help="What ptxas -v wrote: twice, of BEFORE and of AFTER."),
+]
+GroupsOption: TypeAlias = Annotated[
+    int | None, typer.Option("--top", min=1, metavar="N", help="Groups of kernels told in full.")
+]
+UnpairedOption: TypeAlias = Annotated[
+    bool, typer.Option("--unpaired", help="List kernels that are on one side only.")
+]

@@ -10,7 +10,7 @@ import typer
 from irdiff.cli.options import NoExternalOption
 
 
-def register_plugins(app: typer.Typer) -> None:
+def register(app: typer.Typer) -> None:
     """Add the command to the program."""
     group = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
     group.callback(invoke_without_command=True)(plugins)
@@ -18,7 +18,7 @@ def register_plugins(app: typer.Typer) -> None:
     app.add_typer(group, name="plugins", context_settings={"help_option_names": ["-h", "--help"]})
 
 
-def plugins(context: typer.Context, no_external_plugins: NoExternalOption = False) -> None:  # noqa: FBT002  # a flag
+def plugins(context: typer.Context, *, no_external_plugins: NoExternalOption = False) -> None:
     """List the plugins, what each registers, and why one was skipped; or write a new one."""
     if context.invoked_subcommand is not None:
         return
