@@ -30,6 +30,43 @@ def failed_before(report: Report) -> frozenset[str]:
     return frozenset(each.path for each in report.removed if each.path in failed)
 
 
+def known_failures(view: PairView, kernels: tuple[Kernel, Kernel]) -> set[Issue]:
+    """What is said of compilations that failed on the side before: one that fails still, or no longer, is no news."""
+    sides = {(True, True): kernels, (True, False): kernels[:1]}.get(view.failed, ())
+    return {issue for kernel in sides for issue in kernel.bundle.issues}
+
+
+def of_nothing(
+    report: Report, *, selected: int, failed: int, enabled: bool, policy: str | None
+) -> Iterator[Unjudged]:
+    """Where there is nothing to judge, or nothing that judges.
+
+    ``selected`` of the report's pairs are judged by the policy, of these ``failed`` did not compile on either side;
+    ``enabled`` is whether any rule is.
+    """
+    if report.kernels and not selected:
+        yield Unjudged(
+            code="nothing-selected",
+            message=f"the policy selects none of {len(report.kernels):,} kernels",
+            path=policy,
+            hint="widen `kernels` and `targets` of the policy",
+        )
+    if selected and failed == selected:
+        yield Unjudged(
+            code="nothing-compiled",
+            message="no kernel compiled, neither before nor after: there is nothing to judge",
+            path=report.kernels[0].path_after,
+            hint="irdiff show says why they did not compile",
+        )
+    if not enabled:
+        yield Unjudged(
+            code="no-rules",
+            message="no rule is enabled",
+            path=policy,
+            hint="irdiff rules lists them",
+        )
+
+
 def of_plugins(problems: Iterable[PluginProblem]) -> Iterator[Unjudged]:
     """Plugins that should have been loaded and were not: their stages and rules judged nothing."""
     for problem in problems:

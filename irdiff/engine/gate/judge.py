@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
@@ -23,9 +22,10 @@ from irdiff.engine.gate.findings import (
 )
 from irdiff.engine.gate.notices import failed_on_both_sides, selecting_nothing
 from irdiff.engine.gate.policy import Decider, facts_of, selects, within
+from irdiff.engine.gate.tally import Tally
 from irdiff.engine.gate.view import PairView
 from irdiff.engine.kernels import Kernel
-from irdiff.model.gate import Acceptance, Finding, Judgement, Level, RuleTold, Silenced, Unjudged
+from irdiff.model.gate import Acceptance, Finding, Judgement, Level, Silenced, Unjudged
 from irdiff.model.issues import Issue
 from irdiff.model.policy import Policy
 from irdiff.model.report import KernelRef, KernelReport, Report
@@ -62,8 +62,7 @@ class Gate:
         self._findings: list[Finding] = []
         self._unjudged: list[Unjudged] = []
         self._silenced: list[Silenced] = []
-        self._judged: Counter[str] = Counter()
-        self._passed_over: Counter[str] = Counter()
+        self._tally = Tally(policy, registry.rules)
         self._selected: list[KernelReport] = []
         self._failed: list[KernelReport] = []
         """Those that neither side compiled."""
@@ -96,7 +95,17 @@ class Gate:
             for issue in report.issues
             if issue.severity == "error" and issue.where not in failed
         )
-        self._unjudged.extend(self._nothing_judged(report))
+        told = self._tally.told()
+        enabled = any(rule.level != "off" for rule in told.values())
+        self._unjudged.extend(
+            closed.of_nothing(
+                report,
+                selected=len(self._selected),
+                failed=len(self._failed),
+                enabled=enabled,
+                policy=self._policy.path,
+            )
+        )
         specs = self._registry.facts
         compared = {each.name for each in report.kernels}
         compared |= {each.name for each in (*report.removed, *report.added)}
@@ -123,7 +132,7 @@ class Gate:
                     )
                 ),
                 stale=tuple(stale),
-                rules=dict(sorted(self._told())),
+                rules=told,
                 policy=self._policy.path,
             ),
         )
@@ -135,7 +144,7 @@ class Gate:
     def _count(self, found: Evaluation, report: KernelReport) -> None:
         for rule in self._registry.rules:
             if rule.gone is None:
-                (self._judged if rule.code in found.judged else self._passed_over)[rule.code] += 1
+                self._tally.count(rule.code, judged=rule.code in found.judged)
         for code, text in found.failures.items():
             if self._level(code, report)[0] == "off":
                 continue
@@ -208,7 +217,7 @@ class Gate:
         answered: dict[Issue, str | None],
     ) -> None:
         report = view.kernel
-        known = _failed_before(view, kernels)
+        known = closed.known_failures(view, kernels)
         errors = [issue for issue in report.issues if issue.severity == "error" and issue not in known]
         for issue in errors:
             code = answered.get(issue, "")
@@ -240,7 +249,7 @@ class Gate:
             if level == "off":
                 continue
             held = holds(own.expression, view, self._registry.facts)
-            (self._passed_over if held is None else self._judged)[own.code] += 1
+            self._tally.count(own.code, judged=held is not None)
             if held is None and not own.if_known:
                 self._unjudged.append(not_known(own, view))
             elif held is False:
@@ -255,7 +264,7 @@ class Gate:
             level, decided = self._level(rule.code, reference)
             if not self._decider.selected(reference.name, reference.target):
                 continue
-            self._judged[rule.code] += 1
+            self._tally.count(rule.code, judged=True)
             for found in rule.gone(reference):
                 if level == "off":
                     why = f"off ({decided})"
@@ -264,79 +273,20 @@ class Gate:
                 told = lowered(level, decided, exact=True)
                 self._findings.append(finding_of_one(rule.code, found, reference, *told))
 
-    def _nothing_judged(self, report: Report) -> Iterator[Unjudged]:
-        if report.kernels and not self._selected:
-            yield Unjudged(
-                code="nothing-selected",
-                message=f"the policy selects none of {len(report.kernels):,} kernels",
-                path=self._policy.path,
-                hint="widen `kernels` and `targets` of the policy",
-            )
-        if self._selected and len(self._failed) == len(self._selected):
-            yield Unjudged(
-                code="nothing-compiled",
-                message="no kernel compiled, neither before nor after: there is nothing to judge",
-                path=report.kernels[0].path_after,
-                hint="irdiff show says why they did not compile",
-            )
-        levels = [told.level for _, told in self._told()]
-        if all(level == "off" for level in levels):
-            yield Unjudged(
-                code="no-rules",
-                message="no rule is enabled",
-                path=self._policy.path,
-                hint="irdiff rules lists them",
-            )
-
     def _notices(self, report: Report) -> Iterator[Issue]:
         """Warnings that no rule tells."""
         compared = frozenset((each.name, target_of(each)) for each in self._selected)
         single = frozenset((each.name, target_of(each)) for each in (*report.removed, *report.added))
         known = single | frozenset((each.name, target_of(each)) for each in report.kernels)
-        off = [own.code for own in self._policy.expectations if self._overall(own.code) == "off"]
+        off = [own.code for own in self._policy.expectations if self._tally.level(own.code) == "off"]
         yield from selecting_nothing(self._policy, off, compared, known)
         if len(self._failed) < len(self._selected):
             yield from failed_on_both_sides(self._failed)
-
-    def _told(self) -> Iterator[tuple[str, RuleTold]]:
-        for rule in self._registry.rules:
-            yield (
-                rule.code,
-                RuleTold(
-                    title=rule.title,
-                    level=self._overall(rule.code),
-                    default=rule.level,
-                    why=rule.why,
-                    judged=self._judged[rule.code],
-                    not_applicable=self._passed_over[rule.code],
-                ),
-            )
-        for own in self._policy.expectations:
-            yield (
-                own.code,
-                RuleTold(
-                    title=own.title or own.text,
-                    level=self._overall(own.code),
-                    judged=self._judged[own.code],
-                    not_applicable=self._passed_over[own.code],
-                ),
-            )
-
-    def _overall(self, code: str) -> Level:
-        """The level for all kernels: overrides for some are left out."""
-        without = msgspec.structs.replace(self._policy, overrides=())
-        return Decider(without, self._registry.rules).level(code, "", None)[0]
 
 
 def target_of(kernel: KernelReport | KernelRef) -> str | None:
     """Of a pair compiled for two targets, the one after."""
     return kernel.target.rpartition(" -> ")[2] if kernel.target is not None else None
-
-
-def _failed_before(view: PairView, kernels: tuple[Kernel, Kernel]) -> set[Issue]:
-    """What is said of compilations that failed on the side before: one that fails still, or no longer, is no news."""
-    sides = {(True, True): kernels, (True, False): kernels[:1]}.get(view.failed, ())
-    return {issue for kernel in sides for issue in kernel.bundle.issues}
 
 
 def _order(finding: Finding) -> tuple[object, ...]:
