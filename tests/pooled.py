@@ -38,11 +38,13 @@ def sides(registry: Registry) -> tuple[list[Bundle], list[Bundle]]:
     return found
 
 
-def report_with(pool: Executor | None) -> bytes:
-    """The comparison of both sides, read by an executor."""
+def report_with(pool: Executor | None, inputs: tuple[str, str] | None = None) -> bytes:
+    """The comparison of both sides, or of two inputs, read by an executor."""
     with registry_and_tools() as (registry, tools):
         reader = Reader(registry, tools, canonical=True, pool=pool, settings=SETTINGS)
-        kernels = reader.read_both(*sides(registry), lazy=True)
+        given = [load(each, registry, {}, registry.sources).bundles for each in inputs or ()]
+        before, after = given or sides(registry)
+        kernels = reader.read_both(before, after, lazy=True)
         report = Comparer(registry, reader).compare(
             Side(described="before", kernels=tuple(kernels[0])),
             Side(described="after", kernels=tuple(kernels[1])),

@@ -58,7 +58,8 @@ def run_compare(
         report = memory.report() if memory is not None else None
         renderers: Sequence[RendererSpec] = ()
         if report is None:
-            with session(external=external, work=work, database=database) as run:
+            size = memory.different if memory is not None else 0
+            with session(external=external, work=work, database=database, size=size) as run:
                 renderers = run.registry.renderers
                 wanted_formats = destinations(forms, outputs, renderers)
                 times = read_weights(weights) if weights is not None else {}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from irdiff.cli.work import Work, complain, default_jobs
 from irdiff.config import find_config
 from irdiff.config.facts import pattern_facts
-from irdiff.engine.answers import Store
+from irdiff.engine.answers import POOL_FROM, Store
 from irdiff.engine.summarize import Progress, Reader, no_progress
 from irdiff.engine.unit import Executor, Settings
 from irdiff.errors import InputError, UsageError
@@ -28,6 +28,7 @@ from irdiff.tools.toolbox import LocalToolbox
 from irdiff.user_facts import with_user_facts
 
 if TYPE_CHECKING:
+    from irdiff.pool.local import LocalPool
     from irdiff.store.database import Database
 
 DISABLE = "IRDIFF_DISABLE_PLUGINS"
@@ -73,19 +74,19 @@ class Session:
         tools: LocalToolbox,
         work: Work,
         *,
-        external: bool,
+        settings: Settings,
+        pool: Executor | None = None,
         database: Database | None = None,
     ) -> None:
+        """``pool`` is one that was started already; it is closed with this."""
         self.registry = registry
         self.tools = tools
         self._work = work
         self._database = database
         self._readers: list[Reader] = []
-        declared, where = user_facts()
-        self._settings = Settings(
-            external=external, disabled=disabled_plugins(), declared=declared, declared_in=where
-        )
-        self._open: list[Closing] = []
+        self._settings = settings
+        self._started = pool
+        self._open: list[Closing] = [pool] if pool is not None else []
 
     def close(self) -> None:
         """End other processes."""
@@ -109,17 +110,17 @@ class Session:
         )
 
     def _pool(self) -> Executor | None:
+        if self._started is not None:
+            return self._started
         if self._work.cluster is not None:
             from irdiff.pool.dask import DaskCluster
 
             pool: Executor = DaskCluster(self._work.cluster, complain=complain)
         else:
-            jobs = self._work.jobs or default_jobs()
-            if jobs == 1:
+            found = local_pool(self._work)
+            if found is None:
                 return None
-            from irdiff.pool.local import LocalPool
-
-            pool = LocalPool(jobs, complain=complain)
+            pool = found
         self._open.append(pool)
         return pool
 
@@ -226,17 +227,48 @@ def _check_names(given: Iterable[str], known: Iterable[str], what: str, where: s
         )
 
 
+def local_pool(work: Work) -> LocalPool | None:
+    """The processes of this machine that work, as the user or the environment wants them; None for one alone."""
+    jobs = work.jobs or default_jobs()
+    if jobs == 1:
+        return None
+    from irdiff.pool.local import LocalPool
+
+    return LocalPool(jobs, complain=complain)
+
+
+def _begun(work: Work, settings: Settings, size: int) -> LocalPool | None:
+    """Workers that load plugins while this process does, where so many bytes are to be read."""
+    if size < POOL_FROM or work.cluster is not None:
+        return None
+    pool = local_pool(work)
+    if pool is not None:
+        pool.start(settings)
+    return pool
+
+
 @contextmanager
 def session(
-    *, external: bool, work: Work | None = None, database: Database | None = None
+    *, external: bool, work: Work | None = None, database: Database | None = None, size: int = 0
 ) -> Iterator[Session]:
-    """A session, its processes ended and its temporary files removed at the end; the store is the caller's."""
-    registry = make_registry(external=external)
-    with (
-        closing(LocalToolbox({tool.id: tool for tool in registry.tools}, os.environ)) as tools,
-        closing(Session(registry, tools, work or Work(), external=external, database=database)) as made,
-    ):
-        yield made
+    """A session, its processes ended and its temporary files removed at the end; the store is the caller's.
+
+    ``size`` is how many bytes will have to be read, as far as that is known.
+    """
+    work = work or Work()
+    declared, where = user_facts()
+    settings = Settings(external=external, disabled=disabled_plugins(), declared=declared, declared_in=where)
+    with ExitStack() as stack:
+        pool = _begun(work, settings, size)
+        if pool is not None:
+            stack.callback(pool.close)
+        registry = make_registry(external=external)
+        tools = stack.enter_context(
+            closing(LocalToolbox({tool.id: tool for tool in registry.tools}, os.environ))
+        )
+        yield stack.enter_context(
+            closing(Session(registry, tools, work, settings=settings, pool=pool, database=database))
+        )
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
+from irdiff.engine.parcel import Known
 from irdiff.engine.unit import Answer, Batch, Executor, Item, Said, Settings, unpacked
 from irdiff.engine.work import Bench, InThisProcess
 from irdiff.model.bundle import Artifact
@@ -21,6 +22,8 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 POOL_FROM = 2 << 20
 """Bytes to be read from which other processes are worth their start: about half a second's work."""
+READY_FROM = 128 << 10
+"""The same where those processes are there already."""
 SMALLEST, LARGEST = 32 << 10, 1 << 20
 """Bytes of a batch: enough that handing it over costs nothing, few enough that nobody waits for the last one."""
 TOGETHER = 2 << 20
@@ -129,6 +132,27 @@ class Answers:
             found = self._open[content] = self._fetched(content, want)
         return found.lines
 
+    def known(self, artifact: Artifact, *, lines: bool = False) -> Known | None:
+        """The answer for a content as it is kept; None for what was not asked for."""
+        content = (artifact.stage + LINES if lines else artifact.stage, artifact.sha256)
+        digest = self._digests.get(content)
+        if digest is None:
+            return None
+        data = self._kept.get(content)
+        if data is None and content in self._open:
+            data = Answer.of(self._open[content]).packed()
+        if data is None and self._store is not None:
+            data = self._store.get(self._key(Want(artifact=artifact, canonical=False, lines=lines)))
+        return Known(*content, digest, content in self._formed, data) if data is not None else None
+
+    def take(self, known: Known) -> None:
+        """An answer that another process has."""
+        content = (known.stage, known.sha256)
+        self._digests[content] = known.digest
+        self._kept[content] = known.data
+        if known.formed:
+            self._formed.add(content)
+
     def release(self) -> None:
         """Let go of answers in use; they are unpacked again where they are asked for again."""
         for content, said in self._open.items():
@@ -159,10 +183,10 @@ class Answers:
 
     def _executor(self, missing: Mapping[Content, Want]) -> Executor:
         if self._pool is not None and len(missing) > 1:
-            size = 0
+            size, enough = 0, READY_FROM if self._pool.ready else POOL_FROM
             for want in missing.values():
                 size += want.artifact.size
-                if size >= POOL_FROM:
+                if size >= enough:
                     return self._pool
         return InThisProcess(self._bench)
 

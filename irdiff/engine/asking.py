@@ -10,11 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from irdiff.engine.kernels import Kernel
-from irdiff.engine.summarize import Reader, bundle_size, portions
+from irdiff.engine.portions import bundle_size, portions
+from irdiff.engine.summarize import Reader
 from irdiff.model.bundle import Artifact, Bundle
 from irdiff.model.report import Pairing
 
 Pair: TypeAlias = tuple[Kernel, Kernel, Pairing]
+Late: TypeAlias = frozenset[int]
+"""Identities of the pairs that are read whole, for as long as the pairs are there."""
 
 
 class Asking:
@@ -44,18 +47,23 @@ class Asking:
                 )
             self._reader.release()
 
-    def for_comparing(self, pairs: Sequence[Pair], *, everything: bool) -> Iterator[Pair]:
-        """The same pairs with what must be known of both; few are in memory at once."""
+    def settle(self, pairs: Sequence[Pair], *, everything: bool) -> Late:
+        """See to it that what must be known of pairs is read; which of them are read whole."""
         unread = [pair for pair in pairs if not (pair[0].whole and pair[1].whole)]
         self._reader.ask(_different(unread))
         late = [pair for pair in unread if everything or self._matters(*pair[:2])]
         self._reader.ask(
-            (kernel.bundle, tuple(kernel.readings), False) for pair in late for kernel in pair[:2]
+            ((kernel.bundle, tuple(kernel.readings), False) for pair in late for kernel in pair[:2]),
+            lines=[artifact for before, after, _ in late for artifact in self._moved(before, after)],
         )
-        self._reader.ask_lines(
-            artifact for before, after, _ in late for artifact in self._moved(before, after)
-        )
-        all_of = {id(pair) for pair in late}
+        return frozenset(id(pair) for pair in late)
+
+    def stages(self, pair: Pair, late: Late) -> tuple[str, ...] | None:
+        """The stages of a pair that must be known; None for all of them."""
+        return None if id(pair) in late else differing(*pair[:2])
+
+    def for_comparing(self, pairs: Sequence[Pair], late: Late) -> Iterator[Pair]:
+        """The same pairs with what must be known of both; few are in memory at once."""
         for portion in portions(
             pairs, lambda pair: bundle_size(pair[0].bundle) + bundle_size(pair[1].bundle)
         ):
@@ -64,7 +72,7 @@ class Asking:
                 if before.whole and after.whole:
                     yield pair
                     continue
-                names = None if id(pair) in all_of else differing(before, after)
+                names = self.stages(pair, late)
                 yield (
                     self._reader.kernel(before.bundle, names, before.target),
                     self._reader.kernel(after.bundle, names, after.target),

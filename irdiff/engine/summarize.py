@@ -6,8 +6,8 @@ happened; every other stage and kernel is still read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 
 import msgspec
 
@@ -16,7 +16,8 @@ from irdiff.engine.assembly import Assembly
 from irdiff.engine.hashing import hashed
 from irdiff.engine.isolation import guarded
 from irdiff.engine.kernels import Kernel, Reading
-from irdiff.engine.unit import Executor, Settings
+from irdiff.engine.parcel import Known
+from irdiff.engine.unit import Executor, Settings, unpacked_form
 from irdiff.engine.work import Bench
 from irdiff.model.bundle import Artifact, Bundle
 from irdiff.model.issues import Issue
@@ -25,10 +26,6 @@ from irdiff.model.tools import Toolbox
 from irdiff.registry import Registry
 
 __all__ = ["Progress", "Reader", "no_progress"]
-
-T = TypeVar("T")
-PORTION = 16 << 20
-"""Bytes of artifacts whose answers are unpacked at once."""
 
 
 def no_progress(done: int, total: int) -> None:
@@ -53,6 +50,8 @@ class Reader:
     ) -> None:
         """``settings`` says what processes of the ``pool`` load; ``switched_off`` and ``wanted`` go before it."""
         given = msgspec.structs.replace(settings or Settings(), switched_off=switched_off, wanted=wanted)
+        self.settings = given
+        self.pool = pool
         self._bench = Bench(registry, tools, given)
         self._answers = Answers(self._bench, given, progress=progress, store=store, pool=pool)
         self._assembly = Assembly(registry, self._bench)
@@ -97,8 +96,13 @@ class Reader:
         self._answers.ask(wants, hold=True)
         return [self.kernel(bundle) for bundle in bundles]
 
-    def ask(self, wants: Iterable[tuple[Bundle, Collection[str], bool]]) -> None:
-        """See to it that these stages of bundles are read, with their canonical form or without."""
+    def ask(
+        self, wants: Iterable[tuple[Bundle, Collection[str], bool]], *, lines: Iterable[Artifact] = ()
+    ) -> None:
+        """See to it that these stages of bundles are read, with their canonical form or without.
+
+        Of ``lines`` the user's lines are made too, where their stages put that off.
+        """
         asked: dict[Content, Want] = {}
         for bundle, stages, canonical in wants:
             for name in stages:
@@ -109,12 +113,7 @@ class Reader:
                 known = asked.get(content)
                 if known is None or (canonical and not known.canonical):
                     asked[content] = Want(artifact=artifact, canonical=canonical)
-        self._answers.ask(asked, hold=False)
-
-    def ask_lines(self, artifacts: Iterable[Artifact]) -> None:
-        """See to it that the user's lines of these are made, where their stages put that off."""
-        asked: dict[Content, Want] = {}
-        for artifact in artifacts:
+        for artifact in lines:
             content = _content(artifact)
             if content is not None and self._bench.stage(artifact.stage).source_lines is not None:
                 asked[content[0] + LINES, content[1]] = Want(artifact=artifact, canonical=False, lines=True)
@@ -132,6 +131,28 @@ class Reader:
             for name, artifact in self._assembly.ordered(bundle)
         }
         return self._assembly.kernel(bundle, readings, target)
+
+    def known(self, bundles: Iterable[Bundle], stages: Collection[str] | None) -> tuple[Known, ...] | None:
+        """All that was answered of those stages of bundles, for another process; None where some were not asked for."""
+        found: dict[Content, Known] = {}
+        for bundle in bundles:
+            for name, artifact in bundle.artifacts.items():
+                if stages is not None and name not in stages:
+                    continue
+                content = _content(artifact)
+                facts = self._answers.known(artifact) if content is not None else None
+                if content is None or facts is None:
+                    return None
+                found[content] = facts
+                lines = self._answers.known(artifact, lines=True)
+                if lines is not None:
+                    found[content[0] + LINES, content[1]] = lines
+        return tuple(found.values())
+
+    def take(self, known: Iterable[Known]) -> None:
+        """What another process was told of contents: they are not read again."""
+        for each in known:
+            self._answers.take(each)
 
     def release(self) -> None:
         """Let go of what was unpacked."""
@@ -168,10 +189,16 @@ class Reader:
         )
 
     def canonical(self, artifact: Artifact, *beside: Artifact) -> Canonical | None:
-        """The canonical form of one artifact with its text, made anew; None where it cannot be made.
+        """The canonical form of one artifact with its text; None where it cannot be made.
 
-        ``beside`` are artifacts of the same stage that are asked for next: a program is started once for all.
+        It is made anew but where a program had to be started for it: then it was kept with the answer. ``beside`` are
+        artifacts of the same stage that are asked for next: a program is started once for all.
         """
+        if self.digest(artifact):
+            form = self._answers.said(artifact).form
+            if form:
+                with suppress(ValueError):
+                    return unpacked_form(form)
         stage = self._bench.stage(artifact.stage)
         context = self._bench.context(self._bench.prepared(artifact, beside))
         owner = self._bench.owner(stage.id)
@@ -242,32 +269,6 @@ class Reader:
         except OSError as error:
             self._lost = True
             return Reading(stage=stage, sha256=None, summary=None, issues=(_unreadable(artifact, error),))
-
-
-def bundle_size(bundle: Bundle) -> int:
-    """Bytes of all its artifacts."""
-    size = 0
-    for artifact in bundle.artifacts.values():
-        try:
-            size += artifact.size
-        except OSError:
-            continue
-    return size
-
-
-def portions(things: Sequence[T], size: Callable[[T], int], limit: int = PORTION) -> Iterator[list[T]]:
-    """The things in order, in lists of at most so many bytes together, and at least one thing."""
-    portion: list[T] = []
-    total = 0
-    for thing in things:
-        here = size(thing)
-        if portion and total + here > limit:
-            yield portion
-            portion, total = [], 0
-        portion.append(thing)
-        total += here
-    if portion:
-        yield portion
 
 
 def _unreadable(artifact: Artifact, error: OSError) -> Issue:

@@ -1,16 +1,19 @@
-"""What goes to whoever reads and what comes back: settings, batches of artifacts, the answers of stages as bytes."""
+"""What goes to whoever works and what comes back: settings, batches of artifacts or of pairs, answers as bytes."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
+from irdiff.engine.parcel import Compared, Parcel
 from irdiff.model.issues import Issue
 from irdiff.model.patterns import PatternFact
-from irdiff.model.summary import Summary
+from irdiff.model.summary import Canonical, Summary
+
+T = TypeVar("T")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,10 +50,29 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
-    """What is read in one go, by one process."""
+    """What is done in one go, by one process: artifacts to read, then pairs to compare."""
 
     settings: Settings
-    items: tuple[Item, ...]
+    items: tuple[Item, ...] = ()
+    parcels: tuple[Parcel, ...] = ()
+
+    @property
+    def due(self) -> int:
+        """How many answers it asks for."""
+        return len(self.items) + len(self.parcels)
+
+    def singles(self) -> Iterator[Batch]:
+        """A batch of its own for each artifact and each pair."""
+        for item in self.items:
+            yield msgspec.structs.replace(self, items=(item,), parcels=())
+        for parcel in self.parcels:
+            yield msgspec.structs.replace(self, items=(), parcels=(parcel,))
+
+    def described(self) -> str:
+        """For people."""
+        if self.due == 1:
+            return self.items[0].location if self.items else self.parcels[0].before.bundle.path
+        return f"{self.due} {'artifacts' if self.items else 'pairs of kernels'}"
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -63,6 +85,8 @@ class Said(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     erased: dict[str, str] = {}
     without: dict[str, str] = {}
     issues: tuple[Issue, ...] = ()
+    form: bytes = b""
+    """The canonical form itself, packed, of a stage that starts a program to make it; else empty: it is made again."""
     lines: dict[int, str] = {}
     """Place to the user's line, where that alone was asked for."""
     lasting: bool = True
@@ -90,6 +114,18 @@ class Answer:
         """Unpacked. Raises ValueError where the bytes are none of ours."""
         return self._said if self._said is not None else unpacked(self._data)
 
+    @staticmethod
+    def of_pair(found: Compared) -> Answer:
+        """What comparing a pair came to."""
+        return Answer("", lasting=True, data=msgspec.msgpack.encode(found))
+
+    def compared(self) -> Compared:
+        """What comparing a pair came to. Raises ValueError where the bytes are none of ours."""
+        try:
+            return msgspec.msgpack.decode(self._data, type=Compared)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise ValueError(f"no report of a pair: {error}") from None
+
     def packed(self) -> bytes:
         """As bytes; equal answers give equal bytes."""
         return self._data or packed(self.said())
@@ -101,31 +137,44 @@ MAX_SIZE = 1 << 28
 """Bytes of one answer unpacked; a larger one is none of ours."""
 
 
-def packed(said: Said) -> bytes:
-    """An answer as msgpack, deflated; equal answers give equal bytes."""
+def packed(said: Said | Canonical) -> bytes:
+    """An answer, or a form, as msgpack, deflated; equal ones give equal bytes."""
     return zlib.compress(msgspec.msgpack.encode(said), LEVEL)
 
 
 def unpacked(data: bytes) -> Said:
     """The answer of ``packed``. Raises ValueError for anything else; decoding executes nothing."""
+    return _unpacked(data, Said)
+
+
+def unpacked_form(data: bytes) -> Canonical:
+    """The form of ``packed``. Raises ValueError for anything else; decoding executes nothing."""
+    return _unpacked(data, Canonical)
+
+
+def _unpacked(data: bytes, kind: type[T]) -> T:
     try:
         unpacker = zlib.decompressobj()
         raw = unpacker.decompress(data, MAX_SIZE)
         if unpacker.unconsumed_tail or not unpacker.eof:
             raise ValueError("too long or cut off")
-        return msgspec.msgpack.decode(raw, type=Said)
+        return msgspec.msgpack.decode(raw, type=kind)
     except (zlib.error, msgspec.DecodeError, RecursionError) as error:
         raise ValueError(f"no answer of a stage: {error}") from None
 
 
 class Executor(Protocol):
-    """Reads batches, here, in local processes or on a cluster: the same answers in each."""
+    """Does batches, here, in local processes or on a cluster: the same answers in each."""
 
     workers: int
-    """How many batches are read at once."""
+    """How many batches are worked on at once."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether whoever works is there already: then little work is worth giving away too."""
 
     def run(self, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
-        """Each batch with one answer for each item, in any order; batches are taken as they are needed."""
+        """Each batch with one answer for everything in it, in any order; batches are taken as they are needed."""
 
     def close(self) -> None:
         """Let go of everything at once, whatever is still being done."""

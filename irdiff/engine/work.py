@@ -13,7 +13,7 @@ import msgspec
 
 from irdiff.engine.isolation import guarded
 from irdiff.engine.unclaimed import unclaimed_stage
-from irdiff.engine.unit import Answer, Batch, Item, Said, Settings
+from irdiff.engine.unit import Answer, Batch, Item, Said, Settings, packed
 from irdiff.model.bundle import Artifact
 from irdiff.model.issues import Issue
 from irdiff.model.specs import Context, StageSpec
@@ -144,6 +144,7 @@ class Bench:
         return Said(
             summary=summary,
             canonical=digest,
+            form=packed(made) if stage.prepare is not None else b"",
             erased=made.erased,
             without=made.without,
             issues=issues,
@@ -155,6 +156,7 @@ class InThisProcess:
     """The executor without any other process."""
 
     workers = 1
+    ready = True
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
@@ -166,19 +168,6 @@ class InThisProcess:
 
     def close(self) -> None:
         """Nothing is held."""
-
-
-def lost(item: Item, message: str, hint: str) -> Said:
-    """The answer for an artifact that could not be given to its stage, or whose reader ended on it."""
-    issue = Issue(
-        severity="error",
-        code="worker-ended",
-        message=message,
-        where=item.location,
-        stage=item.stage,
-        hint=hint,
-    )
-    return Said(summary=None, issues=(issue,), lasting=False)
 
 
 def _changed_meanwhile(item: Item) -> Said:

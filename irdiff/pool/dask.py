@@ -13,9 +13,9 @@ from typing import Any
 
 from irdiff import __version__
 from irdiff.engine.unit import Answer, Batch
-from irdiff.engine.work import Bench, lost
+from irdiff.engine.workshop import Workshop, lost
 from irdiff.errors import InputError, UsageError
-from irdiff.pool.frames import answer_bytes, answers_of, batch_bytes, batch_of
+from irdiff.pool.frames import answer_bytes, answers_of, batch_bytes, batch_of, settings_bytes, settings_of
 
 AHEAD = 3
 """Batches on their way for each thread of a worker."""
@@ -72,33 +72,35 @@ class DaskCluster:
             batch = waiting.pop(future.key)
             error = future.exception()
             if error is None:
-                yield batch, answers_of(future.result(), len(batch.items))
+                yield batch, answers_of(future.result(), batch.due)
             else:
                 yield batch, self._again(batch, error)
             future.release()
+
+    @property
+    def ready(self) -> bool:
+        """Its workers run."""
+        return True
 
     def close(self) -> None:
         """Let go of the scheduler; what is still being done there is forgotten."""
         self._client.close()
 
     def _again(self, batch: Batch, error: BaseException) -> list[Answer]:
-        """Each artifact of a batch on which a worker ended, on its own."""
-        import msgspec
-
+        """Everything in a batch on which a worker ended, on its own."""
         said = f"{type(error).__name__}: {error}"
         self._complain(
-            f"a worker of the cluster failed ({said}); {len(batch.items)} artifacts are read once more"
+            f"a worker of the cluster failed ({said}) on {batch.described()}; that is done once more"
         )
         answers: list[Answer] = []
-        for item in batch.items:
-            single = msgspec.structs.replace(batch, items=(item,))
+        for single in batch.singles():
             future = self._client.submit(_work, batch_bytes(single), pure=False)
             again = future.exception()
             if again is None:
                 answers += answers_of(future.result(), 1)
             else:
                 message = f"the worker of the cluster that read it failed, twice: {type(again).__name__}"
-                answers.append(Answer.of(lost(item, message, "read it without --cluster")))
+                answers.append(lost(single, message, "read it without --cluster"))
         return answers
 
 
@@ -112,12 +114,12 @@ def _version() -> str:
 def _work(data: bytes) -> bytes:
     """On a worker: read one batch."""
     batch = batch_of(data)
-    return answer_bytes(_bench(batch_bytes(Batch(settings=batch.settings, items=()))).read(batch.items))
+    return answer_bytes(_workshop(settings_bytes(batch.settings)).answers(batch))
 
 
 @lru_cache(maxsize=4)
-def _bench(settings: bytes) -> Bench:
+def _workshop(settings: bytes) -> Workshop:
     """The plugins and tools of a worker, loaded once for each way of asking."""
-    from irdiff.pool.worker import bench_of
+    from irdiff.pool.worker import workshop_of
 
-    return bench_of(batch_of(settings).settings)[0]
+    return workshop_of(settings_of(settings))[0]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import IO
 
 import msgspec
 
-from irdiff.engine.unit import Answer, Batch, Said
+from irdiff.engine.unit import Answer, Batch, Settings
 
 _HEAD = struct.Struct("<Q")
 MAX_FRAME = 1 << 31
@@ -47,16 +48,25 @@ def batch_of(data: bytes) -> Batch:
     return msgspec.msgpack.decode(data, type=Batch)
 
 
-def answer_bytes(said: tuple[Said, ...]) -> bytes:
+def settings_bytes(settings: Settings) -> bytes:
+    """What a worker is told first."""
+    return msgspec.msgpack.encode(settings)
+
+
+def settings_of(data: bytes) -> Settings:
+    """The settings that were sent."""
+    return msgspec.msgpack.decode(data, type=Settings)
+
+
+def answer_bytes(answers: Sequence[Answer]) -> bytes:
     """The answers to one batch as they are sent back."""
-    answers = [Answer.of(each) for each in said]
     return msgspec.msgpack.encode(
         [Packed(answer.digest, answer.lasting, answer.packed()) for answer in answers]
     )
 
 
 def answers_of(data: bytes, count: int) -> list[Answer]:
-    """The answers that were sent back, still packed. Raises EOFError where that is not one for each item."""
+    """The answers that were sent back, still packed. Raises EOFError where that are not so many."""
     try:
         found = msgspec.msgpack.decode(data, type=list[Packed])
     except msgspec.DecodeError:

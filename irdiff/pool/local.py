@@ -1,7 +1,8 @@
 """Workers on this machine: processes of their own, spawned, each with one batch in work and one waiting.
 
-A worker that ends on a batch is replaced and the batch done again, artifact by artifact; an artifact on which a
-worker ends once more is an issue, and everything else is still read. Nothing of a worker is shared: no file, no lock,
+A worker that ends on a batch is replaced and the batch done again, one by one; an artifact on which a worker ends
+once more is an issue, a pair of kernels is left to whoever sent it, and everything else is still done. Nothing of a
+worker is shared: no file, no lock,
 no store. See docs/adr/0010-store-and-pool.md for why they are spawned.
 """
 
@@ -15,15 +16,16 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from typing import TypeAlias
 
-import msgspec
-
-from irdiff.engine.unit import Answer, Batch
-from irdiff.engine.work import lost
-from irdiff.pool.frames import answers_of, batch_bytes, read_frame, write_frame
+from irdiff.engine.unit import Answer, Batch, Settings
+from irdiff.engine.workshop import lost
+from irdiff.pool.frames import answers_of, batch_bytes, read_frame, settings_bytes, write_frame
 
 START = "import sys; sys.path[:] = sys.argv[1:]; from irdiff.pool.worker import main; main()"
 """Not ``-m``, which would look for modules in the folder that irdiff is called in."""
+AHEAD = 2
+"""Batches taken for each worker: one that it does and one that waits."""
 GRACE = 2.0
 """Seconds that a worker has to end the programs it started."""
 
@@ -33,6 +35,9 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0)) or 1
     return os.cpu_count() or 1
+
+
+_Done: TypeAlias = "queue.SimpleQueue[tuple[Batch, Sequence[Answer]] | BaseException]"
 
 
 class WorkerEndedError(Exception):
@@ -51,31 +56,53 @@ class LocalPool:
         self._lock = threading.Lock()
         self._closed = False
 
+    @property
+    def ready(self) -> bool:
+        """Whether there are workers."""
+        return bool(self._all)
+
+    def start(self, settings: Settings) -> None:
+        """Start all workers now: they load plugins while this process does something else."""
+        with self._lock:
+            started = [_Worker(settings) for _ in range(self.workers - len(self._all))]
+            self._all.update(started)
+            self._idle += started
+
     def run(self, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
-        """Each batch with its answers, as they are done; two batches for each worker are in memory."""
-        done: queue.SimpleQueue[tuple[Batch, Sequence[Answer]] | BaseException | None] = queue.SimpleQueue()
-        source = _Source(batches)
-        threads = [
-            threading.Thread(target=self._serve, args=(source, done), daemon=True)
-            for _ in range(self.workers)
-        ]
-        for thread in threads:
-            thread.start()
-        running = len(threads)
+        """Each batch with its answers, as they are done; two batches for each worker are in memory.
+
+        Batches are taken in the thread of the caller, so what makes them may use what is bound to it.
+        """
+        done: _Done = queue.SimpleQueue()
+        waiting: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
+        threads = 0
+        under_way = 0
+        more = True
         try:
-            while running:
+            while True:
+                while more and under_way < AHEAD * self.workers:
+                    batch = next(batches, None)
+                    if batch is None:
+                        more = False
+                        break
+                    waiting.put(batch)
+                    under_way += 1
+                    if threads < self.workers:
+                        threads += 1
+                        threading.Thread(target=self._serve, args=(waiting, done), daemon=True).start()
+                if not under_way:
+                    return
                 found = done.get()
-                if found is None:
-                    running -= 1
-                elif isinstance(found, BaseException):
+                if isinstance(found, BaseException):
                     raise found
-                else:
-                    yield found
+                under_way -= 1
+                yield found
         except BaseException:
             self.close()
             raise
         finally:
-            source.end()
+            for _ in range(threads):
+                waiting.put(None)
 
     def close(self) -> None:
         """End every worker, with the programs it started."""
@@ -87,57 +114,48 @@ class LocalPool:
         for worker in workers:
             worker.end()
 
-    def _serve(
-        self, source: _Source, done: queue.SimpleQueue[tuple[Batch, Sequence[Answer]] | BaseException | None]
-    ) -> None:
+    def _serve(self, waiting: queue.SimpleQueue[Batch | None], done: _Done) -> None:
         """Hand batches to one worker until there are no more."""
         try:
-            batch = source.next()
+            batch = waiting.get()
             while batch is not None:
-                worker = self._worker()
-                following: Batch | None = None
+                worker = self._worker(batch.settings)
                 try:
                     worker.send(batch)
-                    following = source.next()
-                    answers: Sequence[Answer] = worker.answers(len(batch.items))
+                    answers: Sequence[Answer] = worker.answers(batch.due)
                     self._give_back(worker)
                 except WorkerEndedError as error:
                     self._lost(worker, str(error), batch)
                     answers = self._again(batch)
-                    following = following or source.next()
                 done.put((batch, answers))
-                batch = following
+                batch = waiting.get()
         except BaseException as error:  # noqa: BLE001  # raised again where the results are awaited
             done.put(error)
-        else:
-            done.put(None)
 
     def _again(self, batch: Batch) -> list[Answer]:
-        """Each artifact of a batch on its own; one on which a worker ends again is an issue."""
+        """Everything in a batch on its own; what a worker ends on again is lost."""
         answers: list[Answer] = []
-        for item in batch.items:
+        for single in batch.singles():
             if self._closed:
                 raise WorkerEndedError("closed")
-            worker = self._worker()
+            worker = self._worker(batch.settings)
             try:
-                worker.send(msgspec.structs.replace(batch, items=(item,)))
+                worker.send(single)
                 answers += worker.answers(1)
                 self._give_back(worker)
             except WorkerEndedError as error:
                 self._lost(worker, "", batch)
                 message = f"the process that read it {error}, twice"
-                answers.append(
-                    Answer.of(lost(item, message, "report it with this file; --jobs 1 shows more of it"))
-                )
+                answers.append(lost(single, message, "report it with this file; --jobs 1 shows more of it"))
         return answers
 
-    def _worker(self) -> _Worker:
+    def _worker(self, settings: Settings) -> _Worker:
         with self._lock:
             if self._closed:
                 raise WorkerEndedError("closed")
             if self._idle:
                 return self._idle.pop()
-            worker = _Worker()
+            worker = _Worker(settings)
             self._all.add(worker)
             return worker
 
@@ -151,42 +169,22 @@ class LocalPool:
             self._all.discard(worker)
             closed = self._closed
         if how and not closed:
-            what = batch.items[0].location if len(batch.items) == 1 else f"{len(batch.items)} artifacts"
-            self._complain(f"a worker process {how} while it read {what}; they are read once more")
-
-
-class _Source:
-    """An iterator that several threads take from."""
-
-    def __init__(self, batches: Iterator[Batch]) -> None:
-        self._batches = batches
-        self._lock = threading.Lock()
-        self._ended = False
-
-    def next(self) -> Batch | None:
-        """The next batch, or None."""
-        with self._lock:
-            if self._ended:
-                return None
-            found = next(self._batches, None)
-            self._ended = found is None
-            return found
-
-    def end(self) -> None:
-        """Give out nothing more."""
-        self._ended = True
+            self._complain(f"a worker process {how} on {batch.described()}; that is done once more")
 
 
 class _Worker:
     """One process."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._process = subprocess.Popen(  # noqa: S603  # this interpreter, an argument list
             [sys.executable, "-c", START, *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
         )
+        assert self._process.stdin is not None
+        with suppress(OSError):  # one that ended at once is told of when it is handed a batch
+            write_frame(self._process.stdin, settings_bytes(settings))
 
     def send(self, batch: Batch) -> None:
         """Hand it a batch. Raises WorkerEndedError."""
