@@ -13,6 +13,8 @@ from irdiff.model.kinds import standard_kinds
 from irdiff.plugin_checks import Contributions
 from irdiff.registry import PluginProblem, one_line, predecessors
 
+GROUP = "irdiff"
+"""The entry-point group; also pluggy's project name."""
 BUNDLED = "irdiff"
 """The distribution whose plugins are the bundled ones."""
 

@@ -145,3 +145,11 @@ def one_line(text: str, limit: int = 400) -> str:
     spaced = " ".join(text.split())
     shown = "".join(letter if letter.isprintable() else "?" for letter in spaced)
     return shown if len(shown) <= limit else f"{shown[: limit - 3]}..."
+
+
+def said(error: BaseException) -> str:
+    """Type and message of an exception; its message may itself fail."""
+    try:
+        return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    except Exception:  # noqa: BLE001  # __str__ of an exception that a plugin defined
+        return type(error).__name__

@@ -20,7 +20,8 @@ from irdiff.cli import start
 from irdiff.cli.main import app, main_with
 from irdiff.installed import folders, is_plain
 from irdiff.plugin_checks import SpecError
-from irdiff.plugins import _marked, _validated, load_plugins
+from irdiff.plugin_hooks import marked, validated
+from irdiff.plugins import load_plugins
 
 
 def declared(command: str) -> dict[str, Any]:
@@ -115,12 +116,12 @@ def test_the_bundled_plugins_pass_what_others_must_pass() -> None:
     assert len(bundled) >= 7
     for plugin in bundled:
         module = importlib.import_module(f"irdiff_{plugin.name}.plugin")
-        short, long = _marked(module), _validated(module)
+        short, long = marked(module), validated(module)
         assert {name: [each.function for each in found] for name, found in short.items()} == {
             name: [each.function for each in found] for name, found in long.items() if found
         }
     with pytest.raises(SpecError):
-        _validated(object())
+        validated(object())
 
 
 def test_distributions_are_found_as_importlib_finds_them() -> None:
