@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from irdiff.api import EntryInfo, StageSpec, hookimpl
 from irdiff_meta.canonical import NORMALIZATIONS, canonical
-from irdiff_meta.facts import FACTS, summarize
+from irdiff_meta.facts import summarize
+from irdiff_meta.specs import FACTS
 
 irdiff_api_version = 1
 

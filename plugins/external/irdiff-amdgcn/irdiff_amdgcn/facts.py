@@ -8,12 +8,12 @@ from functools import lru_cache
 
 from irdiff.api import Artifact, Context, Coverage, Fact, Issue, Scope, Summary
 
-from irdiff_amdgcn import opcodes, operands, resources, spills
+from irdiff_amdgcn import classes, opcodes, operands, resources, spills
 from irdiff_amdgcn.control import control_flow
+from irdiff_amdgcn.instruction_specs import TALLIES
 from irdiff_amdgcn.metadata import Metadata, from_yaml
 from irdiff_amdgcn.reader import Item, Listing, listing_of
 from irdiff_amdgcn.source_lines import source_lines
-from irdiff_amdgcn.specs import TALLIES
 from irdiff_amdgcn.trips import TripCounts
 from irdiff_amdgcn.work import wave_work
 
@@ -83,8 +83,8 @@ def _tallies(items: Iterable[Item]) -> dict[str, Tally]:
 def _counted(opcode: str, text: str) -> tuple[tuple[str, str], ...]:
     """(tally, key) of everything that an instruction counts as."""
     if len(opcode) > opcodes.LONGEST:
-        return (("amdgcn.classes", opcodes.UNCLASSIFIED),)
-    name = opcodes.class_of(opcode)
+        return (("amdgcn.classes", classes.UNCLASSIFIED),)
+    name = classes.class_of(opcode)
     found = [("classes", name)]
     for part in opcodes.parts_of(opcode, text):
         found.append(("opcodes", part[: opcodes.LONGEST]))
@@ -105,7 +105,7 @@ def _keys(opcode: str, text: str) -> Iterator[tuple[str, str]]:
     if opcodes.is_atomic(opcode):
         yield "atomics", opcode
         return
-    name = opcodes.class_of(opcode)
+    name = classes.class_of(opcode)
     if name == "tensor":
         modifiers = _OPERAND_TYPES.findall(text[: operands.LONGEST])
         yield "mma", " ".join([opcodes.base_of(opcode), *modifiers])
@@ -153,7 +153,7 @@ def _coverage(listing: Listing) -> Coverage:
             total += 1
         elif item.kind == "instruction":
             total += 1
-            if opcodes.is_known(item.word) and operands.understood(item.operands):
+            if classes.is_known(item.word) and operands.understood(item.operands):
                 understood += 1
                 continue
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irdiff.api import Carrier
 
-from irdiff_amdgcn.opcodes import class_of
+from irdiff_amdgcn.classes import class_of
 
 FIXED = frozenset({"barrier", "control", "wait", "unclassified"})
 """Classes of instructions that a scheduler moves nothing across."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from irdiff_amdgcn.opcodes import is_known
+from irdiff_amdgcn.classes import is_known
 from irdiff_amdgcn.operands import REGISTER, number, registers
 from irdiff_amdgcn.reader import Item
 

@@ -4,82 +4,20 @@ from __future__ import annotations
 
 from irdiff.api import FactSpec
 
-ARCH = ("target.arch",)
-GUIDE = "LLVM's AMDGPU usage guide"
-SCOPES = " A loop counts what its inner loops hold too."
-_METADATA = f"the code object's metadata ({GUIDE}, code object metadata)"
-_WIDTH = (
-    "Keys are bytes that one lane moves in one access, from the opcode, however it is spelled "
-    "(`dwordx4` and `b128` are "
-    "both 16; an access of two places counts both)."
-)
+from irdiff_amdgcn.declaring import ARCH, GUIDE, METADATA, resource
+from irdiff_amdgcn.instruction_specs import COUNTED
+
 _UNITS = (
     "Counted in 32-bit registers, not bytes: one for each register that an inserted instruction stores, once for each "
     "such instruction in the code (LLVM, SIRegisterInfo, SI_SPILL_*_SAVE)."
 )
-
-
-def resource(
-    name: str,
-    title: str,
-    unit: str,
-    doc: str,
-    *,
-    kind: str = "quantity",
-    better: bool = True,
-    role: str | None = None,
-    comparable_when: tuple[str, ...] = (),
-    repeats: str | None = None,
-) -> FactSpec:
-    """A number of the whole kernel; lower is better unless ``better`` is False."""
-    return FactSpec(
-        id=f"amdgcn.{name}",
-        title=title,
-        kind=kind,
-        unit=unit,
-        better="lower" if better else "neutral",
-        role=role,
-        comparable_when=comparable_when,
-        repeats=repeats,
-        exactness="exact" if repeats is None else "estimate",
-        group="resources",
-        doc=doc,
-    )
-
-
-def _tally(
-    name: str,
-    title: str,
-    doc: str,
-    *,
-    unit: str = "instructions",
-    role: str | None = None,
-    group: str,
-    by_key: bool = False,
-    fewer: bool = False,
-    comparable_when: tuple[str, ...] = (),
-) -> FactSpec:
-    return FactSpec(
-        id=f"amdgcn.{name}",
-        title=title,
-        kind="tally",
-        unit=unit,
-        better="higher" if by_key else "lower" if fewer else "neutral",
-        measure="key" if by_key else "total",
-        key_unit="B" if by_key else "",
-        role=role,
-        group=group,
-        comparable_when=comparable_when,
-        doc=doc + SCOPES,
-    )
-
 
 RESOURCES = (
     resource(
         "registers",
         "vector registers per lane",
         "registers",
-        f"`.vgpr_count` of {_METADATA}: on CDNA the sum of VGPRs and AGPRs, which share one file of "
+        f"`.vgpr_count` of {METADATA}: on CDNA the sum of VGPRs and AGPRs, which share one file of "
         "512, with the VGPRs "
         "rounded up to 4 where there are AGPRs; the largest where a file holds several kernels.",
         role="registers",
@@ -96,7 +34,7 @@ RESOURCES = (
         "agprs",
         "accumulator registers per lane",
         "registers",
-        f"`.agpr_count` of {_METADATA}; CDNA alone has them. They hold accumulators, and values for which no VGPR is "
+        f"`.agpr_count` of {METADATA}; CDNA alone has them. They hold accumulators, and values for which no VGPR is "
         "left.",
         better=False,
         comparable_when=ARCH,
@@ -105,7 +43,7 @@ RESOURCES = (
         "sgprs",
         "scalar registers per wave",
         "registers",
-        f"`.sgpr_count` of {_METADATA}, VCC and what the hardware reserves included. They seldom "
+        f"`.sgpr_count` of {METADATA}, VCC and what the hardware reserves included. They seldom "
         "limit anything: no direction is better.",
         better=False,
         comparable_when=ARCH,
@@ -114,7 +52,7 @@ RESOURCES = (
         "vgpr_spills",
         "spilled vector registers",
         "registers",
-        f"`.vgpr_spill_count` of {_METADATA}. {_UNITS} In a loop: from the instructions that LLVM marks "
+        f"`.vgpr_spill_count` of {METADATA}. {_UNITS} In a loop: from the instructions that LLVM marks "
         "`Folded Spill`, or all scratch stores to a fixed place, whichever add up to the recorded number; an estimate "
         "where neither do.",
         role="spills",
@@ -123,7 +61,7 @@ RESOURCES = (
         "sgpr_spills",
         "spilled scalar registers",
         "registers",
-        f"`.sgpr_spill_count` of {_METADATA}. {_UNITS} They go to lanes of vector registers where some are free.",
+        f"`.sgpr_spill_count` of {METADATA}. {_UNITS} They go to lanes of vector registers where some are free.",
         role="spills",
     ),
     resource(
@@ -137,14 +75,14 @@ RESOURCES = (
         "private_segment",
         "private segment per lane",
         "B",
-        f"`.private_segment_fixed_size` of {_METADATA}: scratch memory for spilled registers and local arrays.",
+        f"`.private_segment_fixed_size` of {METADATA}: scratch memory for spilled registers and local arrays.",
         role="stack",
     ),
     resource(
         "static_lds",
         "static LDS",
         "B",
-        f"`.group_segment_fixed_size` of {_METADATA}. Triton's LDS is dynamic and 0 here: see `meta.shared`.",
+        f"`.group_segment_fixed_size` of {METADATA}. Triton's LDS is dynamic and 0 here: see `meta.shared`.",
         better=False,
         comparable_when=ARCH,
     ),
@@ -174,7 +112,7 @@ RESOURCES = (
         "kernarg_bytes",
         "kernel argument segment",
         "B",
-        f"`.kernarg_segment_size` of {_METADATA}.",
+        f"`.kernarg_segment_size` of {METADATA}.",
         better=False,
     ),
 )
@@ -203,7 +141,7 @@ HEADER = (
         group="header",
         doc=f"`wavefront size` in lanes, `workgroup size` in lanes at most, and on RDNA `workgroup "
         "processor mode` (1: a "
-        f"workgroup may use both compute units of a pair), from {_METADATA} and the kernel descriptor.",
+        f"workgroup may use both compute units of a pair), from {METADATA} and the kernel descriptor.",
     ),
     FactSpec(
         id="amdgcn.parameters",
@@ -211,7 +149,7 @@ HEADER = (
         kind="sequence",
         unit="parameters",
         group="header",
-        doc=f"Kind, size, offset and address space of each argument, hidden ones too, in order, from {_METADATA}.",
+        doc=f"Kind, size, offset and address space of each argument, hidden ones too, in order, from {METADATA}.",
     ),
     FactSpec(
         id="amdgcn.descriptor",
@@ -223,144 +161,6 @@ HEADER = (
         "directives); those that are 0 where they are not given are left out when 0.",
     ),
 )
-
-COUNTED = (
-    _tally(
-        "opcodes",
-        "instructions by opcode",
-        "Every instruction by its whole opcode, encoding included; both halves of a dual one (`v_dual_...`).",
-        group="instructions",
-        comparable_when=ARCH,
-    ),
-    _tally(
-        "classes",
-        "instruction classes",
-        "Instructions by what they do: tensor, global (flat, buffer and image too), shared (LDS), "
-        "local (scratch), async "
-        "copy, scalar, scalar load, integer, float, comparison, conversion, special function, "
-        "register move, cross lane, "
-        "control, barrier, wait, scheduling, cache, message, unclassified.",
-        group="instructions",
-        comparable_when=ARCH,
-    ),
-    _tally(
-        "immediates",
-        "literal operands",
-        "Literal numbers among the operands, and offsets of accesses, as written; what waits wait for is not in it.",
-        unit="operands",
-        group="instructions",
-    ),
-    _tally(
-        "mma",
-        "matrix instructions",
-        "MFMA and SMFMAC (CDNA), WMMA and SWMMAC (RDNA) by opcode with shape and types; `cbsz` and "
-        "`blgp` say the types "
-        "of the operands of `f8f6f4`.",
-        group="tensor",
-        comparable_when=ARCH,
-    ),
-    _tally(
-        "global_loads",
-        "global loads by bytes per lane",
-        f"{_WIDTH} Global, buffer and flat loads; those that write LDS directly are copies.",
-        unit="accesses",
-        by_key=True,
-        role="global_access_bytes",
-        group="memory",
-    ),
-    _tally(
-        "global_stores",
-        "global stores by bytes per lane",
-        f"{_WIDTH} Global, buffer and flat stores.",
-        unit="accesses",
-        by_key=True,
-        role="global_access_bytes",
-        group="memory",
-    ),
-    _tally(
-        "shared_loads",
-        "LDS loads by bytes per lane",
-        f"{_WIDTH} `ds_read` and `ds_load`.",
-        unit="accesses",
-        by_key=True,
-        group="memory",
-    ),
-    _tally(
-        "shared_stores",
-        "LDS stores by bytes per lane",
-        f"{_WIDTH} `ds_write` and `ds_store`.",
-        unit="accesses",
-        by_key=True,
-        group="memory",
-    ),
-    _tally(
-        "local_accesses",
-        "scratch accesses",
-        f"`load 16` or `store 4`: scratch memory, spills and local arrays. {_WIDTH}",
-        unit="accesses",
-        fewer=True,
-        role="local_accesses",
-        group="memory",
-    ),
-    _tally(
-        "accesses",
-        "memory accesses by path",
-        "`buffer load 16`: the instruction family (global, buffer, flat, scratch, ds), direction and bytes per lane.",
-        unit="accesses",
-        group="memory",
-    ),
-    _tally(
-        "async_copies",
-        "copies from global memory to LDS",
-        "Loads that write LDS without passing registers (`global_load_lds`, `buffer_load ... lds`, and gfx1250's "
-        "asynchronous ones): family and bytes per lane.",
-        unit="copies",
-        group="asynchronous",
-        comparable_when=ARCH,
-    ),
-    _tally(
-        "async_waits",
-        "waits for memory",
-        "Counter and how many accesses may stay outstanding: `vmcnt 1`, `lgkmcnt 0` (s_waitcnt), "
-        "`loadcnt 1`, `dscnt 0` "
-        "(gfx12's s_wait_*). An instruction that waits for two counters counts under both.",
-        unit="waits",
-        role="async_waits",
-        group="asynchronous",
-        comparable_when=ARCH,
-    ),
-    _tally(
-        "barriers",
-        "barrier instructions",
-        "`s_barrier`; on gfx12 signal and wait are two instructions.",
-        role="barrier_instructions",
-        group="synchronisation",
-        comparable_when=ARCH,
-    ),
-    _tally(
-        "atomics",
-        "atomic operations",
-        "Global, buffer, flat and LDS atomics by opcode.",
-        group="synchronisation",
-    ),
-    _tally(
-        "fp",
-        "floating-point fma, mul, add, sub",
-        "By opcode without its encoding; packed and mixed ones and dot products, both halves of dual ones.",
-        role="contraction",
-        group="arithmetic",
-    ),
-    _tally("conversions", "conversions", "v_cvt by opcode without its encoding.", group="arithmetic"),
-    _tally(
-        "cross_lane",
-        "moves between lanes",
-        "ds_bpermute, ds_swizzle, v_permlane, v_readlane and the like, and instructions with a DPP control, by opcode "
-        "with that control.",
-        group="arithmetic",
-        comparable_when=ARCH,
-    ),
-)
-"""Tallies counted for the whole kernel and for each loop."""
 
 WORK = (
     FactSpec(
@@ -376,4 +176,3 @@ WORK = (
 )
 
 FACTS = (*HEADER, *RESOURCES, *COUNTED, *WORK)
-TALLIES = tuple(spec.id for spec in COUNTED)

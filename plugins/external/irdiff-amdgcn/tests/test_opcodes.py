@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amd_fixtures import entry, summary, values
-from irdiff_amdgcn.opcodes import access_of, class_of, flops_of, is_known, parts_of, stem_of
+from irdiff_amdgcn.classes import class_of, is_known
+from irdiff_amdgcn.opcodes import access_of, flops_of, parts_of, stem_of
 from irdiff_amdgcn.operands import literals, registers, understood, waits
 
 
