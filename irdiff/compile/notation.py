@@ -17,11 +17,8 @@ A signature is a comma-separated list, one item for each parameter of the kernel
 from __future__ import annotations
 
 import difflib
-import math
 import re
 from typing import NoReturn
-
-import msgspec
 
 from irdiff.compile.items import (
     HINTS,
@@ -37,11 +34,11 @@ from irdiff.compile.items import (
     quoted,
     value_item,
 )
+from irdiff.compile.literals import NUMBER, WORDS, literal_of, literal_or_text
 from irdiff.errors import UsageError
 
 MAX_DEPTH = 16
 MAX_ITEMS = 10_000
-MAX_LITERAL = 200
 
 
 def parse_signature(text: str, *, where: str = "--signature") -> tuple[Argument, ...]:
@@ -73,48 +70,15 @@ def parse_option(text: str, *, where: str) -> tuple[Item, ...]:
     """A list of option values: as ``parse_values``, but a word that is no literal is a string."""
     if any(mark in text for mark in "'\"("):
         return parse_values(text, where=where)
-    return tuple(value_item(_literal_or_text(part.strip())) for part in text.split(","))
-
-
-def _literal_or_text(word: str) -> int | float | bool | str | None:
-    literal = _literal(word)
-    return word if literal is None else literal.value
+    return tuple(value_item(literal_or_text(part.strip())) for part in text.split(","))
 
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_NUMBER = re.compile(
-    r"[+-]?(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?|inf\b|nan\b)"
-)
 _POINTERS = re.compile(r"(?:\*k?)+")
 _STRING = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"")
 _ESCAPE = re.compile(r"\\(.)")
 _WORD = re.compile(r"[^\s,:()<>=\[\]]*")
-_WORDS: dict[str, bool | float | None] = {
-    "True": True,
-    "False": False,
-    "None": None,
-    "inf": math.inf,
-    "nan": math.nan,
-}
-
-
-class _Literal(msgspec.Struct, frozen=True):
-    value: int | float | bool | None
-
-
-def _literal(word: str) -> _Literal | None:
-    """A number, boolean or None; ``None`` where the word is none of them."""
-    if word in _WORDS:
-        return _Literal(_WORDS[word])
-    if len(word) > MAX_LITERAL or not _NUMBER.fullmatch(word):
-        return None
-    for convert in (lambda text: int(text, 0), int, float):
-        try:
-            return _Literal(convert(word))
-        except ValueError:
-            continue
-    return None
 
 
 class _Parser:
@@ -169,9 +133,9 @@ class _Parser:
             return self._string()
         if here == "*":
             return self._type(_POINTERS)
-        number = _NUMBER.match(self.text, start)
+        number = NUMBER.match(self.text, start)
         if number is not None and not _NAME.match(self.text, number.end()):
-            literal = _literal(number[0])
+            literal = literal_of(number[0])
             if literal is None:
                 self.fail(start, "this number cannot be read", "an integer or a float")
             self.at = number.end()
@@ -182,9 +146,9 @@ class _Parser:
         if word[0] == "constexpr":
             self.at = word.end()
             return LaterItem()
-        if word[0] in _WORDS:
+        if word[0] in WORDS:
             self.at = word.end()
-            return value_item(_WORDS[word[0]])
+            return value_item(WORDS[word[0]])
         return self._type(None)
 
     def _tuple(self, depth: int) -> TupleItem:

@@ -56,7 +56,7 @@ ARGUED = {
         "ptxas",
     ): "the field and file of irdiff compile's own record that hold an assembler's log",
     ("sources/times.py", "cuda"): "columns of the PyTorch profiler's table",
-    ("sources/load.py", "ptx"): "an example in the hint of an error",
+    ("sources/paths.py", "ptx"): "an example in the hint of an error",
     ("config/facts.py", "ptx"): "an example in the message of an error",
     ("model/report.py", "cuda"): "an example in the JSON schema's description",
     ("cli/options.py", "sass"): "an example in a help text",
