@@ -2,7 +2,8 @@
 
 ``make bench`` prints the table; ``python tests/bench/run.py --record`` also adds it to docs/performance.md, with the
 commit. The recorded H200 cache is read where IRDIFF_TEST_DATA names it, else the fixtures are. IRDIFF_BENCH_CUXRAY
-names the ``cuxray`` of an environment of its own: it compares two cubins, and its time stands beside irdiff's.
+names the ``cuxray`` of an environment of its own (for which CUXRAY_TOOLCHAIN names a folder with nvdisasm of CUDA 12):
+its times stand beside irdiff's.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import contextlib
 import io
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -57,23 +59,46 @@ def bench_readers() -> None:
 
 
 def bench_peer() -> None:
-    """Two cubins compared by a peer, and by irdiff."""
+    """Two cubins compared by a peer and by irdiff; and every seventh kernel of the tree read by both."""
     peer = os.environ.get(PEER)
     if not peer:
         print(f"cuxray: not measured ({PEER} does not name it)")
         return
-    before, after = (
-        next((corpus.PAIRS / "mma_fallback" / side).rglob("*.cubin")) for side in ("before", "after")
+    before, after = (next((corpus.PAIRS / "spills" / side).rglob("*.cubin")) for side in ("before", "after"))
+    tried = subprocess.run(
+        [peer, "diff", "--no-cache", before, after], capture_output=True, text=True, check=False
     )
-    theirs = [peer, "diff", "--no-cache", before, after]
+    if tried.returncode:
+        print(f"cuxray: not measured (it failed: {' '.join(tried.stdout.split())[-200:]})")
+        return
     found = scale.together(
         {
-            "cuxray diff, two cubins": lambda figure: scale.once(theirs, figure),
+            "cuxray diff, two cubins": lambda figure: scale.once(
+                [peer, "diff", "--no-cache", before, after], figure
+            ),
             "irdiff compare, the same two, cold": scale.cold(before, after),
         }
     )
-    peer_figure, ours = found.values()
-    print(scale.ratio("irdiff / cuxray", ours, peer_figure, 1))
+    theirs, ours = found.values()
+    print(scale.ratio("irdiff / cuxray", ours, theirs, 1))
+    with scale.trees() as (tree, _):
+        few = tree.parent / "few"
+        entries = sorted(path for path in tree.iterdir() if path.is_dir())[::7]
+        for entry in entries:
+            shutil.copytree(entry, few / entry.name)
+        table = tree.parent / "facts.jsonl"
+        reading = [scale.PYTHON, "-m", "irdiff", "facts", few, "-o", table, "--no-store"]
+        found = scale.together(
+            {
+                f"cuxray triton, {len(entries)} kernels": lambda figure: scale.once(
+                    [peer, "triton", "--no-cache", "--json", few], figure
+                ),
+                "irdiff facts, the same, every stage": lambda figure: scale.once(reading, figure),
+            },
+            runs=3,
+        )
+        theirs, ours = found.values()
+        print(scale.ratio("irdiff / cuxray, which reads the cubins alone", ours, theirs, 1))
 
 
 BENCHES: dict[str, Callable[[], None]] = {**scale.BENCHES, "readers": bench_readers, "peer": bench_peer}
