@@ -10,20 +10,12 @@ import msgspec
 import pytest
 
 import corpus
-from irdiff.engine import elsewhere
-from irdiff.engine.parcel import Known
 from irdiff.engine.unit import Answer, Batch
 from irdiff.engine.workshop import Workshop
 from irdiff.pool import local
 from irdiff.pool.frames import answer_bytes, answers_of, batch_bytes, batch_of
 from irdiff.pool.local import LocalPool
 from pooled import SETTINGS, registry_and_tools, report_with
-
-
-@pytest.fixture(autouse=True)
-def no_pair_is_too_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(elsewhere, "READY_FROM", 0)
-    monkeypatch.setattr(elsewhere, "BATCH", 1)
 
 
 @pytest.fixture(scope="module")
@@ -146,8 +138,3 @@ def test_workers_can_be_there_before_there_is_work(here: bytes) -> None:
         started = {worker._process.pid for worker in pool._all}
         assert report_with(pool) == here
         assert {worker._process.pid for worker in pool._all} == started
-
-
-def test_what_a_pair_is_sent_with_is_what_was_kept() -> None:
-    known = Known("ptx", "0" * 64, "", formed=True, data=b"x")
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(known), type=Known) == known
