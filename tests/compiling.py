@@ -51,21 +51,10 @@ def fake_jobs(tmp_path: Path, *kernels: str, targets: tuple[str, ...] = ("cuda:9
     )
 
 
-PROGRAM = """
-import sys
-from irdiff.cli import main
-if not any(command.name == "compile" for command in main.app.registered_commands):
-    from irdiff.cli.compile_command import register
-    register(main.app)
-sys.exit(main.main_with(sys.argv[1:]))
-"""
-"""``irdiff``, with the command also where the program does not declare it yet."""
-
-
 def program(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
     """Start ``irdiff compile`` in a folder, in a process of its own."""
     return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, "compile", *arguments],
+        [sys.executable, "-m", "irdiff", "compile", *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(corpus.ROOT), **environment},
         stdout=subprocess.PIPE,

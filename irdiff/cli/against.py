@@ -11,7 +11,6 @@ from pathlib import Path
 
 import msgspec
 
-from irdiff.cli.compile import stopped_by_signals
 from irdiff.cli.session import progress_bar
 from irdiff.cli.worktree import checked_out
 from irdiff.compile.output import OutputTree
@@ -62,7 +61,6 @@ def compiled_against(
     named = _targets(targets)
     interpreter = python or sys.executable
     with (
-        stopped_by_signals(),
         checked_out(revision, here, os.environ) as (base, root),
         tempfile.TemporaryDirectory(prefix="irdiff-against-") as place,
     ):

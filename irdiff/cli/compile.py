@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import signal
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 
 import msgspec
 
@@ -66,7 +63,7 @@ def run_compile(
         raise UsageError("no folder for the entries is named", where="-o", hint="irdiff compile ... -o DIR")
     interpreter = python or sys.executable
     plan = expand(_with_targets(_requests(asked), asked, interpreter))
-    with stopped_by_signals(), OutputTree(output) as tree, progress_bar("compiling") as progress:
+    with OutputTree(output) as tree, progress_bar("compiling") as progress:
         pool = Pool(
             plan,
             tree,
@@ -92,20 +89,6 @@ def exit_of(results: Results) -> Exit:
         result.status == "skipped" for result in results.results
     )
     return Exit(int(Exit.CHANGED if failed else 0) | int(Exit.UNSURE if unsure else 0))
-
-
-@contextlib.contextmanager
-def stopped_by_signals() -> Iterator[None]:
-    """SIGTERM ends the command as Ctrl-C does: workers are ended, unfinished work is removed."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def suite_tables(name: str) -> Path:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -61,11 +61,6 @@ register_compile(app)
 register_check(app)
 register_baseline(app)
 register_plugins(app)
-
-
-def run() -> NoReturn:
-    """The console script: the one place that maps exceptions to exit codes."""
-    sys.exit(main_with(sys.argv[1:]))
 
 
 def _with_all_rules(arguments: list[str]) -> list[str]:

@@ -88,12 +88,12 @@ def open_streams() -> None:
 
 def main(arguments: list[str]) -> int:
     """Run a command line and return the exit code."""
-    known = None if any(name.startswith("_IRDIFF_") for name in os.environ) else _known(arguments)
-    if known is None:
-        from irdiff.cli.main import main_with
-
-        return main_with(arguments)
     try:
+        known = None if any(name.startswith("_IRDIFF_") for name in os.environ) else _known(arguments)
+        if known is None:
+            from irdiff.cli.main import main_with  # may be ended while it is imported
+
+            return main_with(arguments)
         _import_msgspec()
         result = known()
         sys.stdout.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +16,8 @@ from irdiff.errors import InputError, ToolError
 
 TIME_LIMIT = 600.0
 """Seconds for one git command: a large repository takes a while to check out."""
+GRACE = 10.0
+"""Seconds that git has to remove what it made by half."""
 
 
 class Revision(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +59,9 @@ def checked_out(
             )
             yield Revision(commit=commit, described=described, root=tree), root
         finally:
+            git.maybe(("worktree", "unlock", str(tree)))  # it is locked while it is made
             git.maybe(("worktree", "remove", "--force", str(tree)))
+            shutil.rmtree(tree, ignore_errors=True)
             git.maybe(("worktree", "prune"))
 
 
@@ -85,19 +90,34 @@ class _Git:
         return done.stdout.decode("utf-8", "replace").strip() or None if done.returncode == 0 else None
 
     def _run(self, arguments: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
+        command = ["git", "-c", f"core.hooksPath={os.devnull}", *arguments]
         try:
-            return subprocess.run(  # noqa: S603  # an argument list, no shell
-                ["git", "-c", f"core.hooksPath={os.devnull}", *arguments],  # noqa: S607  # the user's git
+            with subprocess.Popen(  # noqa: S603  # an argument list, no shell
+                command,
                 cwd=self._folder,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=TIME_LIMIT,
-                check=False,
-            )
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            ) as git:
+                try:
+                    out, err = git.communicate(timeout=TIME_LIMIT)
+                except BaseException:  # the time is over, or irdiff is asked to end: git is asked too
+                    _end(git)
+                    raise
+            return subprocess.CompletedProcess(command, git.returncode, out, err)
         except FileNotFoundError:
             raise ToolError("git was not found", where="--against", hint="install git") from None
         except subprocess.TimeoutExpired:
             raise ToolError(f"git ran longer than {TIME_LIMIT:.0f} s", where="--against") from None
         except OSError as error:
             raise ToolError(f"git cannot be run: {error.strerror or error}", where="--against") from None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ask a program to end, and see to it."""
+    process.terminate()
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()

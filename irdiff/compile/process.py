@@ -39,19 +39,21 @@ class NoTritonError(ToolError):
 
 
 class WorkerProcess:
-    """A running worker. Its log holds all that was printed in it."""
+    """A running worker. Its log holds all that was printed in it; its temporary files lie beside the log."""
 
     def __init__(self, python: str, log: Path, environment: Mapping[str, str]) -> None:
         """Start it. Raises ToolError where that is impossible."""
         self.log = log
         try:
+            temporary = log.with_suffix(".tmp")  # Triton removes its files there, unless it is killed
+            temporary.mkdir(exist_ok=True)
             with log.open("wb") as file:
                 self._process = subprocess.Popen(  # noqa: S603  # an argument list, never a shell
                     [python, str(SCRIPT)],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=file,
-                    env=worker_environment(environment),
+                    env={**worker_environment(environment), "TMPDIR": str(temporary)},
                     start_new_session=True,
                 )
         except (OSError, ValueError) as error:

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -62,6 +63,7 @@ def main():
             sys.exit(3)
         elif name == "hangs":
             tell("stage", job=job["job"], stage="ttgir")
+            tempfile.mkstemp(suffix=".ptx")  # as Triton does while ptxas runs
             if os.environ.get("FAKE_LOG"):
                 Path(os.environ["FAKE_LOG"]).write_text(str(os.getpid()))
             time.sleep(600)

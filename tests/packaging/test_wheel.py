@@ -60,7 +60,7 @@ def test_an_installed_wheel_compares_without_the_clone(wheel: Path, tmp_path: Pa
     site = tmp_path / "site"
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", site, wheel]
     subprocess.run(install, check=True, timeout=300)
-    code = f"import sys; sys.path.insert(0, {str(site)!r}); from irdiff.cli.main import run; run()"
+    code = f"import sys; sys.path.insert(0, {str(site)!r}); from irdiff.cli.start import run; run()"
     pair = [corpus.PAIRS / "moved/before", corpus.PAIRS / "moved/after"]
     done = subprocess.run(
         [sys.executable, "-c", code, "compare", *pair],
