@@ -173,6 +173,15 @@ def _issues(listing: Listing, metadata: Metadata, coverage: Coverage) -> Iterato
             line=listing.truncated,
             hint="compile the kernel again, or copy the file again",
         )
+    if listing.undecoded is not None:
+        yield Issue(
+            severity="error",
+            code="not-text",
+            message="not UTF-8 text: the file is damaged",
+            stage=STAGE,
+            line=listing.undecoded,
+            hint="compile the kernel again; what is left was read",
+        )
     if len(metadata.kernels) > 1:
         names = ", ".join(kernel.name for kernel in metadata.kernels[:8])
         yield Issue(

@@ -56,6 +56,8 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     """(line, text) of every comment."""
     truncated: int | None
     """The line where the text ends inside something, else None."""
+    undecoded: int | None
+    """The first line with bytes that are no UTF-8, else None; they stand in the text as escapes."""
 
 
 def listing_of(artifact: Artifact, context: Context) -> Listing:
@@ -67,7 +69,12 @@ def read(data: bytes) -> Listing:
     """Split a file. Raises ParseError where it is no AMDGPU assembly."""
     if data[:4] == b"\x7fELF" or b"\0" in data:
         raise ParseError("this is no text: a binary file under the suffix of assembly", offset=0)
-    text = data.decode("utf-8", "backslashreplace")
+    undecoded = None
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        text = data.decode("utf-8", "backslashreplace")
+        undecoded = data.count(b"\n", 0, error.start) + 1
     reader = _Reader(tuple(text.split("\n")))
     reader.read_all()
     if not any(item.kind == "instruction" for item in reader.items) and ".amdgcn_target" not in text:
@@ -84,6 +91,7 @@ def read(data: bytes) -> Listing:
         info=reader.info,
         comments=tuple(reader.comments),
         truncated=reader.truncated(),
+        undecoded=undecoded,
     )
 
 

@@ -41,6 +41,14 @@ def test_a_cut_file_is_an_error(share: float) -> None:
     assert "truncated" in {issue.code for issue in summary(text).issues if issue.severity == "error"}
 
 
+def test_bytes_that_are_no_text_are_an_error_with_their_line() -> None:
+    data = SOFTMAX.text.encode().replace(b"s_endpgm", b"s_endpgm ; \xff", 1)
+    (issue,) = [
+        issue for issue in facts.summarize(artifact(data), context()).issues if issue.severity == "error"
+    ]
+    assert (issue.code, issue.line) == ("not-text", data[: data.index(b"\xff")].count(b"\n") + 1)
+
+
 def test_a_comment_mark_in_a_string_begins_no_comment() -> None:
     listing = read(b'\t.section .debug_str\n\t.asciz "a;b//c"  ; string offset=0\n\t.text\n\ts_endpgm\n')
     (item,) = [each for each in listing.debug if each.word == ".asciz"]
