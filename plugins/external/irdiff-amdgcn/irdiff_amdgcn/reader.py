@@ -50,8 +50,8 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     """``.file``, ``.loc``, ``.cfi_*``, and everything in sections that do not execute."""
     metadata: tuple[tuple[int, str], ...]
     """(line, text) of the YAML between ``.amdgpu_metadata`` and its end."""
-    info: dict[str, tuple[int, int]]
-    """What LLVM says of the first kernel in comments: ``NumVgprs`` to (number, line)."""
+    info: dict[str, tuple[tuple[int, int], ...]]
+    """What LLVM says in comments behind each function, kernel or called: ``NumVgprs`` to (number, line) of each."""
     comments: tuple[tuple[int, str], ...]
     """(line, text) of every comment."""
     truncated: int | None
@@ -88,7 +88,7 @@ def read(data: bytes) -> Listing:
         items=tuple(reader.items),
         debug=tuple(reader.debug),
         metadata=tuple(reader.metadata),
-        info=reader.info,
+        info={name: tuple(found) for name, found in reader.info.items()},
         comments=tuple(reader.comments),
         truncated=reader.truncated(),
         undecoded=undecoded,
@@ -101,7 +101,7 @@ class _Reader:
         self.items: list[Item] = []
         self.debug: list[Item] = []
         self.metadata: list[tuple[int, str]] = []
-        self.info: dict[str, tuple[int, int]] = {}
+        self.info: dict[str, list[tuple[int, int]]] = {}
         self.comments: list[tuple[int, str]] = []
         self._section = ".text"
         self._previous = ".text"
@@ -129,7 +129,7 @@ class _Reader:
     def _note(self, number: int, line: str) -> None:
         found = _INFO.match(line)
         if found is not None:
-            self.info.setdefault(found[1], (int(found[2]), number))
+            self.info.setdefault(found[1], []).append((int(found[2]), number))
 
     def _statement(self, number: int, code: str, comment: str) -> None:
         found = _STATEMENT.match(code.strip())

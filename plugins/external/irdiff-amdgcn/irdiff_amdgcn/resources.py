@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from irdiff.api import Fact, Scalar
 
@@ -18,11 +18,13 @@ _FROM_METADATA = (
     ("amdgcn.static_lds", "group_segment_fixed_size"),
     ("amdgcn.kernarg_bytes", "kernarg_segment_size"),
 )
-_FROM_COMMENTS = (
-    ("amdgcn.vgprs", "NumVgprs"),
-    ("amdgcn.code_bytes", "codeLenInByte"),
-    ("amdgcn.compiler_occupancy", "Occupancy"),
+_FROM_COMMENTS: tuple[tuple[str, str, Callable[[Sequence[int]], int]], ...] = (
+    ("amdgcn.vgprs", "NumVgprs", max),
+    ("amdgcn.code_bytes", "codeLenInByte", sum),
+    ("amdgcn.compiler_occupancy", "Occupancy", min),
 )
+"""Fact, LLVM's word, and what is made of it over all functions: those that a kernel calls have comments of their own;
+a kernel's own registers hold theirs too, and only kernels have an occupancy."""
 _REPEATED = (
     "next_free_", "accum_offset", "group_segment", "private_segment_fixed", "kernarg_size", "wavefront_size32",
     "workgroup_processor_mode",
@@ -115,7 +117,9 @@ def resources(listing: Listing, metadata: Metadata) -> Iterator[Fact]:
     """Registers and sizes, from metadata and comments."""
     for fact_id, key in _FROM_METADATA:
         yield from largest(fact_id, metadata.kernels, key)
-    for fact_id, name in _FROM_COMMENTS:
-        if name in listing.info:
-            value, line = listing.info[name]
-            yield Fact(id=fact_id, value=value, evidence={"": (line,)})
+    for fact_id, name, over in _FROM_COMMENTS:
+        found = listing.info.get(name)
+        if found:
+            value = over([number for number, _ in found])
+            lines = tuple(line for number, line in found if over is sum or number == value)
+            yield Fact(id=fact_id, value=value, evidence={"": lines})

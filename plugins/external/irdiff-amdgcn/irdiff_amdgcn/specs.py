@@ -90,8 +90,8 @@ RESOURCES = (
         "code_bytes",
         "code size",
         "B",
-        "`codeLenInByte` of LLVM's comments behind the kernel, which LLVM adds up before it chooses "
-        "the last encodings: "
+        "`codeLenInByte` of LLVM's comments behind the kernel and each function it calls, which LLVM adds up "
+        "before it chooses the last encodings: "
         "measured up to 28 bytes beside the truth, which is `hsaco.code_bytes`.",
         role="code_bytes",
         comparable_when=ARCH,

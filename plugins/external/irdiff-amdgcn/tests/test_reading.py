@@ -157,6 +157,32 @@ amdhsa.kernels:
 """
 
 
+CALLING = """\t.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+called:
+\ts_setpc_b64 s[30:31]
+; Function info:
+; codeLenInByte = 1208
+; NumVgprs: 16
+kernel:
+\ts_endpgm
+; Kernel info:
+; codeLenInByte = 896
+; NumVgprs: 36
+; Occupancy: 8
+"""
+"""As LLVM writes a kernel with ``tl.device_assert``: the functions that it calls come first."""
+
+
+def test_functions_that_a_kernel_calls_are_not_taken_for_it() -> None:
+    made = summary(CALLING)
+    found = values(made)
+    assert found["amdgcn.vgprs"] == 36
+    assert found["amdgcn.compiler_occupancy"] == 8
+    assert found["amdgcn.code_bytes"] == 1208 + 896
+    (size,) = [fact for fact in made.facts if fact.id == "amdgcn.code_bytes"]
+    assert size.evidence == {"": (5, 10)}
+
+
 @pytest.mark.parametrize(
     ("mark", "recorded", "in_loop", "exactness"),
     [
