@@ -53,6 +53,8 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     """For how alike the words of the names are."""
     same_name: int = 0
     """For the very same name, numbers included."""
+    least_content: int = 0
+    """Share of the earliest stage, of SCALE, under which kernels of two names are not alike at all."""
 
 
 def likeness(before: Portrait, after: Portrait, weights: Weights) -> int:
@@ -60,12 +62,10 @@ def likeness(before: Portrait, after: Portrait, weights: Weights) -> int:
     return likenesses([before], [after], weights)[0][0] // 2
 
 
-def likenesses(
-    rows: Sequence[Portrait], columns: Sequence[Portrait], weights: Weights, *, least_content: int = 0
-) -> list[list[int]]:
+def likenesses(rows: Sequence[Portrait], columns: Sequence[Portrait], weights: Weights) -> list[list[int]]:
     """Twice the likeness of each row and column, and one more for entries in folders of one name.
 
-    Pairs of other names whose contents have less than ``least_content`` (of SCALE) in common get 0.
+    Pairs of other names whose contents have less than ``weights.least_content`` in common get 0.
     """
     features = _Distinct([face.feature_bits for face in columns])
     contents = _Distinct([face.content_bits for face in columns])
@@ -88,10 +88,10 @@ def likenesses(
             line[column] += 2 * weights.same_name
         for column in by_place.get(face.place, ()):
             line[column] += 1
-        if least_content:
+        if weights.least_content:
             kept = set(same_name)
             for column, content in enumerate(shared):
-                if content < least_content and column not in kept:
+                if content < weights.least_content and column not in kept:
                     line[column] = 0
         table.append(line)
     return table

@@ -8,12 +8,10 @@ exactly one of the unpaired lists.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import TypeAlias
 
 import msgspec
 
-from irdiff.engine.assignment import assign
 from irdiff.engine.entries import certain, components, entry_of, numbered_of, sort_key
 from irdiff.engine.kernels import Kernel
 from irdiff.engine.likeness import (
@@ -24,29 +22,28 @@ from irdiff.engine.likeness import (
     common_stage,
     kept_of,
     likeness,
-    likenesses,
     portraits,
     share,
     sketch,
 )
+from irdiff.engine.matching import Key, Matching
 from irdiff.model.facts import FactSpec
 from irdiff.model.report import Pairing
 
 NEAREST = Weights(features=6000, content=3000, code=1000, name=0)
 """Kernels of one name: the specialization says most."""
-RENUMBERED = Weights(features=2000, content=5000, code=2000, name=0, same_name=300)
+SAME_CONTENT = 4000
+"""Share of the earliest stage, of SCALE, that renumbered kernels must have in common."""
+RENUMBERED = Weights(
+    features=2000, content=5000, code=2000, name=0, same_name=300, least_content=SAME_CONTENT
+)
 """Kernels whose names differ in their last number: what they do says most, and the number little."""
 RENAMED = Weights(features=1000, content=4000, code=2000, name=3000)
 """Kernels of other names."""
-SAME_CONTENT = 4000
-"""Share of the earliest stage, of SCALE, that renumbered kernels must have in common."""
 ALIKE = 5000
 """Share of the words of the name, and of the earliest stage, that renamed kernels must have in common."""
 ONE_CODE = 8000
 """Share of the earliest stage that kernels of one machine code must have in common, whatever they are called."""
-MOST = 1_000_000
-"""Pairs in one table; a larger group (more than 1,000 kernels of one name on each side) is solved in parts."""
-PART = 900
 MOST_RENAMED = 4_000_000
 """Pairs of names looked at; where more kernels than that have no counterpart, the trees are not of one program."""
 
@@ -59,12 +56,6 @@ class Pairs(msgspec.Struct, frozen=True, kw_only=True):
     """Only before."""
     added: tuple[Kernel, ...]
     """Only after."""
-
-
-Key: TypeAlias = Callable[[int], Hashable]
-"""From a kernel's number to what it is grouped by; None for no group."""
-Make: TypeAlias = Callable[[int, int, int], Pairing | None]
-"""From two kernels, and how many other pairs their group allows, to how they are paired; None for not at all."""
 
 
 Read: TypeAlias = Callable[[Sequence[Kernel], Callable[[Kernel], Sequence[str]]], Iterable[Kernel]]
@@ -124,9 +115,7 @@ class _Work:
         self._sketches = [sketch(kernel, specs, common, bits, kept) for kernel in known]
         here = len(sides[0])
         self._faces = portraits(self._sketches[:here], self._sketches[here:], bits)
-        self._left = list(range(here))
-        self._right = list(range(here, len(self._kernels)))
-        self._found: list[tuple[int, int, Pairing]] = []
+        self._matching = Matching(self._faces, here)
         self._numbered = numbered
 
     def entries(self) -> None:
@@ -135,7 +124,9 @@ class _Work:
         def key(number: int) -> Hashable:
             return entry_of(self._kernels[number])
 
-        self._in_groups(key, NEAREST, lambda _one, _other, _rivals: Pairing(method="entry", confidence=1.0))
+        self._matching.in_groups(
+            key, NEAREST, lambda _one, _other, _rivals: Pairing(method="entry", confidence=1.0)
+        )
 
     def recorded(self) -> None:
         """Where one side is a record, which has no hash: kernels of one name that were compiled from the same.
@@ -158,8 +149,8 @@ class _Work:
         def made(_one: int, _other: int, _rivals: int) -> Pairing:
             return Pairing(method="specialization", confidence=1.0)
 
-        self._in_groups(forms, NEAREST, made)
-        self._in_groups(source, NEAREST, made)
+        self._matching.in_groups(forms, NEAREST, made)
+        self._matching.in_groups(source, NEAREST, made)
 
     def equal(self, method: str, confidence: float, key: Key) -> None:
         """Kernels with one key; where several have it, the likest and with less confidence."""
@@ -168,7 +159,7 @@ class _Work:
             sure = not rivals or self._faces[one].content_bits == self._faces[other].content_bits
             return Pairing(method=method, confidence=confidence if sure else round(confidence - 0.2, 2))
 
-        self._in_groups(key, NEAREST, made)
+        self._matching.in_groups(key, NEAREST, made)
 
     def described(self, number: int) -> Hashable:
         """Name and what is known of the specialization; of numbered names also what the kernel does."""
@@ -191,7 +182,7 @@ class _Work:
                     return None
                 return face.stem if numbered else face.name
 
-            self._in_groups(key, weights, self._nearest)
+            self._matching.in_groups(key, weights, self._nearest)
 
     def _nearest(self, one: int, other: int, _rivals: int) -> Pairing | None:
         before, after = self._faces[one], self._faces[other]
@@ -205,17 +196,20 @@ class _Work:
 
     def renamed(self) -> None:
         """What is left, under names that have words in common, or with the same machine code."""
-        if len(self._left) * len(self._right) > MOST_RENAMED:
+        if len(self._matching.left) * len(self._matching.right) > MOST_RENAMED:
             return
         edges: dict[int, set[int]] = {}
-        for one in self._left:
-            for other in self._right:
+        for one in self._matching.left:
+            for other in self._matching.right:
                 if self._plausible(self._faces[one], self._faces[other]):
                     edges.setdefault(one, set()).add(other)
                     edges.setdefault(other, set()).add(one)
         for group in components(edges):
-            left, right = [n for n in self._left if n in group], [n for n in self._right if n in group]
-            self._solve(left, right, RENAMED, self._renamed, edges)
+            left, right = (
+                [n for n in self._matching.left if n in group],
+                [n for n in self._matching.right if n in group],
+            )
+            self._matching.solve(left, right, RENAMED, self._renamed, edges)
 
     def _plausible(self, one: Portrait, other: Portrait) -> bool:
         named = share(one.name_bits, other.name_bits) >= ALIKE
@@ -231,76 +225,14 @@ class _Work:
         score = likeness(before, after, RENAMED) / SCALE
         return Pairing(method="name", confidence=round(0.8 * score, 2))
 
-    def _in_groups(self, key: Key, weights: Weights, make: Make) -> None:
-        """Solve each group of kernels with one key."""
-        left, right = _by_key(self._left, key), _by_key(self._right, key)
-        for value, numbers in left.items():
-            others = right.get(value)
-            if others:
-                self._solve(numbers, others, weights, make)
-
-    def _solve(
-        self,
-        left: Sequence[int],
-        right: Sequence[int],
-        weights: Weights,
-        make: Make,
-        allowed: Mapping[int, AbstractSet[int]] | None = None,
-    ) -> None:
-        """Take the best assignment between two groups; pairs not ``allowed`` are worth nothing."""
-        rivals = len(left) * len(right) - 1
-        if rivals >= MOST:
-            self._solve_in_parts(left, right, weights, make)
-            return
-        swapped = len(left) > len(right)
-        rows, columns = (right, left) if swapped else (left, right)
-        if not rivals:
-            columns_of = [0]
-        else:
-            scores = likenesses(
-                [self._faces[row] for row in rows],
-                [self._faces[column] for column in columns],
-                weights,
-                least_content=SAME_CONTENT if weights is RENUMBERED else 0,
-            )
-            if allowed is not None:
-                for row, line in zip(rows, scores, strict=True):
-                    line[:] = [s if c in allowed[row] else 0 for s, c in zip(line, columns, strict=True)]
-            columns_of = assign(scores)
-        taken: set[int] = set()
-        for row, column in enumerate(columns_of):
-            one, other = rows[row], columns[column]
-            if swapped:
-                one, other = other, one
-            pairing = make(one, other, rivals)
-            if pairing is not None:
-                self._found.append((one, other, pairing))
-                taken |= {one, other}
-        self._left = [number for number in self._left if number not in taken]
-        self._right = [number for number in self._right if number not in taken]
-
-    def _solve_in_parts(
-        self, left: Sequence[int], right: Sequence[int], weights: Weights, make: Make
-    ) -> None:
-        """Solve a group that is too large for one table: kernels that are alike first, the rest part by part."""
-        for mask in ("content_bits", "feature_bits", ""):
-            parts = [
-                _by_key(
-                    [number for number in side if number in kept],
-                    lambda number, mask=mask: getattr(self._faces[number], mask or "stem"),  # type: ignore[misc]
-                )
-                for side, kept in ((left, set(self._left)), (right, set(self._right)))
-            ]
-            for value, numbers in parts[0].items():
-                others = parts[1].get(value, [])
-                for start in range(0, min(len(numbers), len(others)), PART):
-                    self._solve(numbers[start : start + PART], others[start : start + PART], weights, make)
-
     def result(self, certain: Sequence[tuple[Kernel, Kernel, Pairing]]) -> Pairs:
         """Everything, in an order that depends on the kernels alone."""
         kernels = self._kernels
-        found = [(kernels[one], kernels[other], pairing) for one, other, pairing in self._found]
-        sides = [tuple(kernels[number] for number in numbers) for numbers in (self._left, self._right)]
+        found = [(kernels[one], kernels[other], pairing) for one, other, pairing in self._matching.found]
+        sides = [
+            tuple(kernels[number] for number in numbers)
+            for numbers in (self._matching.left, self._matching.right)
+        ]
         if self._mirrored:
             found = [(other, one, pairing) for one, other, pairing in found]
             sides.reverse()
@@ -310,15 +242,6 @@ class _Work:
             removed=sides[0],
             added=sides[1],
         )
-
-
-def _by_key(numbers: Sequence[int], key: Key) -> dict[Hashable, list[int]]:
-    found: dict[Hashable, list[int]] = {}
-    for number in numbers:
-        value = key(number)
-        if value is not None:
-            found.setdefault(value, []).append(number)
-    return found
 
 
 def _side_key(kernels: Sequence[Kernel]) -> tuple[object, ...]:
