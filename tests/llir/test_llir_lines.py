@@ -7,9 +7,9 @@ import re
 import pytest
 
 import corpus
-from irdiff_llir.facts import _NUMBER
 from irdiff_llir.opcodes import is_known
 from irdiff_llir.reader import read
+from irdiff_llir.shapes import NUMBER as _NUMBER
 from irdiff_llir.syntax import are_balanced
 from llir.llir_samples import canonical_of, summary_of
 

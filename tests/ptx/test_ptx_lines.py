@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irdiff_ptx.reader import INSTRUCTION
+from irdiff_ptx.shapes import INSTRUCTION
 from ptx.ptx_samples import canonical_of, summary_of
 
 HEAD = ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n"

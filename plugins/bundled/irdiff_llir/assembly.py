@@ -13,12 +13,17 @@ USUAL = 1024
 _OPERAND = re.compile(r"\[[^\]]*\]|\{[^}]*\}|[^\s,\[\]{}]+")
 
 
-def key_of_call(operands: str) -> str | None:
-    """``asm_key`` of an ``asm`` call, or None where the call is no inline assembly."""
-    before, quote, after = operands.partition('"')
-    if not quote or _HEAD.search(before) is None:
+def template_of(operands: str) -> tuple[int, int] | None:
+    """Where the template of an ``asm`` call stands, or None where the call is no inline assembly."""
+    quote = operands.find('"')
+    if quote < 0 or _HEAD.search(operands[:quote]) is None:
         return None
-    template = after.partition('"')[0]
+    end = operands.find('"', quote + 1)
+    return quote + 1, end if end >= 0 else len(operands)
+
+
+def key_of_template(template: str) -> str:
+    """``asm_key`` of a template as LLVM IR writes it."""
     return _remembered(template) if len(template) <= USUAL else _key(template)
 
 

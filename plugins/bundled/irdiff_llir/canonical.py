@@ -7,7 +7,6 @@ nothing of what runs, or folds two spellings of one thing (:mod:`irdiff_llir.spe
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from operator import itemgetter
 
 from irdiff.api import Artifact, Canonical, Context
@@ -23,6 +22,8 @@ _ATTRIBUTE = re.compile(r'"[^"]*"(?:="[^"]*")?|\w+\([^()]*\)|\S+')
 _DECLARED_DEBUG = re.compile(r" !dbg (!\d+)(?= )")
 _DEBUG_CALL = re.compile(r"(?:tail )?call void @llvm\.dbg\.")
 _MARKS = frozenset({"{", "}", ":", "#", "?"})
+_HEAD = "\0"
+"""Stands for a type that is left out while names are replaced; no text holds it."""
 _LAST = 1 << 60  # metadata nodes are listed after everything else, as LLVM does
 
 
@@ -51,13 +52,13 @@ class _Writer:
             for _, kind, text in module.top
             if kind == "attributes" and (match := _GROUP.match(text)) is not None
         }
-        self.names = FunctionNames((), 0, frozenset())
+        self.names = FunctionNames((), frozenset())
         self.local: dict[str, str] = {}
         """What the names of this function are called."""
         self.shared: dict[str, str] = {}
-        text = "\n".join(module.lines)
-        self.folds = self.on("dialect-spelling") and can_fold(text)
-        self.has_debug_calls = "@llvm.dbg." in text
+        self.folds = self.on("dialect-spelling") and any(map(can_fold, module.distinct))
+        self.has_debug_calls = any("@llvm.dbg." in line for line in module.distinct)
+        self.renames = [rule for rule in ("value-names", "block-labels") if self.on(rule)]
 
     def put(self, line: int, text: str, *, last: bool = False) -> None:
         """Add a line; ``last`` lines follow all others in the order in which they are added."""
@@ -69,16 +70,18 @@ class _Writer:
         for line, kind, text in self.module.top:
             self._top(line, kind, text)
         items = self.module.items
+        marks = [index for index in self.module.odd if items[index][2] in _MARKS]
         done = 0
-        for index in [index for index, item in enumerate(items) if item[2] in _MARKS]:
-            self._instructions(items[done:index])
+        for position, index in enumerate(marks):
+            self._instructions(done, index)
             if items[index][2] == "{":
                 self._names_done()
-                self.names = FunctionNames(items, index, types)
+                ends = (end for end in marks[position:] if items[end][2] == "}")
+                self.names = FunctionNames(items[index : next(ends, len(items))], types)
                 self.local = {}
             self._mark(items[index])
             done = index + 1
-        self._instructions(items[done:])
+        self._instructions(done, len(items))
         self._names_done()
         self._comments()
         self._named_metadata()
@@ -132,38 +135,61 @@ class _Writer:
         else:
             self.put(line, operands)
 
-    def _instructions(self, items: Sequence[Item]) -> None:
+    def _instructions(self, first: int, end: int) -> None:
         """Instructions that follow one another; names are replaced in all of them at once.
 
         At one with attachments that name metadata they are not put off: nodes are numbered in the order of the text.
         """
         drops_lines = self.on("source-lines")
+        content, may_drop = self.module.lines, self.has_debug_calls
         lines: list[int] = []
         texts: list[str] = []
-        for line, _, opcode, operands in items:
-            text = self.module.lines[line - 1].strip()
-            if opcode == "switch" and text.endswith("["):
-                text = f"switch {' '.join(operands.split())}"
+        nodes: list[str] = []
+        heads: list[str] = []
+        for item, shape in zip(self.module.items[first:end], self.module.shapes[first:end], strict=True):
+            line, location = item[0], shape.location
+            whole = content[line - 1]
             attached: list[tuple[str, str]] = []
-            before, mark, node = text.rpartition(", !dbg !")
-            only_debug = mark and drops_lines and node.isdecimal() and ", !" not in before
-            if only_debug:
-                text = before
-            elif ", !" in text:
-                text, attached = split_attachments(text)
-            if self.has_debug_calls and _DEBUG_CALL.match(text):
+            if item[2] == "switch" or (location is not None and not drops_lines):
+                text, attached = split_attachments(self._spelled(item))
+            else:
+                around = None if self.folds else shape.around
+                if around is None:
+                    text = whole[shape.code]
+                else:
+                    text = f"{whole[around[0]]}{_HEAD}{whole[around[2]]}"
+                    heads.append(whole[around[1]])
+                if shape.has_attached:
+                    text, attached = split_attachments(text)
+                elif location is not None and not (may_drop and _DEBUG_CALL.match(text)):
+                    nodes.append(f"!{whole[location]}")
+            if may_drop and _DEBUG_CALL.match(text):
+                self._drop_nodes(nodes)
+                nodes.clear()
                 self._drop_debug(line, text)
                 continue
             lines.append(line)
             texts.append(text)
-            if only_debug:
-                self.erased.add("source-lines", f"!{node}")
-            elif attached:
-                *before_it, last = self._texts(texts)
+            if attached:
+                self._drop_nodes(nodes)
+                *before_it, last = self._texts(texts, heads)
                 self.written += [(place, place, each) for place, each in zip(lines, before_it, strict=False)]
                 self.put(line, self._with_attachments(last, attached))
-                lines, texts = [], []
-        self.written += [(place, place, each) for place, each in zip(lines, self._texts(texts), strict=True)]
+                lines, texts, nodes, heads = [], [], [], []
+        self._drop_nodes(nodes)
+        self.written += [
+            (place, place, each) for place, each in zip(lines, self._texts(texts, heads), strict=True)
+        ]
+
+    def _drop_nodes(self, nodes: list[str]) -> None:
+        if nodes:
+            self.erased.add("source-lines", *nodes)
+
+    def _spelled(self, item: Item) -> str:
+        """An instruction with all that is attached to it, on one line."""
+        text = self.module.lines[item[0] - 1].strip()
+        is_split = item[2] == "switch" and text.endswith("[")
+        return f"switch {' '.join(item[3].split())}" if is_split else text
 
     def _drop_debug(self, line: int, text: str) -> None:
         if self.on("source-lines"):
@@ -181,9 +207,17 @@ class _Writer:
                 text += f", !{name} {self.metadata.rename(node)}"
         return text
 
-    def _texts(self, texts: list[str]) -> list[str]:
-        """Lines of a function with their names replaced."""
-        return self._text("\n".join(texts), local=True).split("\n") if texts else []
+    def _texts(self, texts: list[str], heads: list[str]) -> list[str]:
+        """Lines of a function with their names replaced, and each mark with the type that it stands for."""
+        if not texts:
+            return []
+        text = self._text("\n".join(texts), local=True)
+        if heads:
+            woven = [""] * (2 * len(heads) + 1)
+            woven[::2] = text.split(_HEAD)
+            woven[1::2] = heads
+            text = "".join(woven)
+        return text.split("\n")
 
     def _text(self, text: str, *, local: bool) -> str:
         """A text of one or more lines with its names replaced."""
@@ -194,10 +228,14 @@ class _Writer:
         if not tokens:
             return text
         known = self.local if local else self.shared
-        for token in dict.fromkeys(tokens):
-            if token not in known:
-                known[token] = self._renamed(token, local=local)
-        if self.on("attribute-groups"):
+        new = [token for token in dict.fromkeys(tokens) if token not in known]
+        if local and new:
+            given = self.names.number_values(new)
+            known.update(given if "value-names" in self.renames else zip(given, given, strict=True))
+            new = [token for token in new if token not in known] if len(given) < len(new) else []
+        for token in new:
+            known[token] = self._renamed(token, local=local)
+        if "#" in text and self.on("attribute-groups"):
             groups = [token for token in tokens if token[0] == "#"]
             if groups:
                 self.erased.add("attribute-groups", *groups)
@@ -213,7 +251,7 @@ class _Writer:
     def _renamed(self, token: str, *, local: bool) -> str:
         if token[0] == "%" and local:
             kind, new = self.names.resolve(token)
-            return new if kind and self.on(kind) else token
+            return new if kind in self.renames else token
         if token[0] == "#" and self.on("attribute-groups"):
             return self.groups.get(token, token)
         if token[0] == "!" and self.on("metadata-numbers"):
@@ -221,23 +259,13 @@ class _Writer:
         return token
 
     def _comments(self) -> None:
-        lines = [
-            (number, line)
-            for number, line in enumerate(self.module.lines, 1)
-            if not line or " ;" in line or line.lstrip()[:1] in ("", ";")
-        ]
-        for number, line in lines:
+        for number in self.module.rest:
+            line = self.module.lines[number - 1]
             text = line.strip()
             if not text:
                 self._blank(number)
                 continue
-            mark = (
-                text
-                if text.startswith(";")
-                else line.partition(" ;")[2]
-                if line[0] not in " !" and " ;" in line
-                else ""
-            )
+            mark = text if text[0] == ";" else line.partition(" ;")[2] if line[0] not in " !" else ""
             if not mark:
                 continue
             rule = "identity" if mark.startswith("; ModuleID") else "comments"

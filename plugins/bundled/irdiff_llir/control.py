@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import msgspec
 
 from irdiff.api import Loop, find_loops
+from irdiff_llir.opcodes import TERMINATORS
 from irdiff_llir.reader import Item
 
 _LABELS = re.compile(r"label %([-\w.$]+|\"[^\"]*\")")
-TERMINATORS = frozenset({"br", "switch", "indirectbr", "ret", "unreachable", "invoke", "callbr", "resume"})
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,14 +21,20 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     end: int
 
 
-def blocks_and_loops(items: tuple[Item, ...]) -> tuple[tuple[Block, ...], tuple[Loop, ...]]:
-    """The basic blocks of every function, and the loops among them."""
+def blocks_and_loops(
+    items: tuple[Item, ...], odd: Iterable[int]
+) -> tuple[tuple[Block, ...], tuple[Loop, ...]]:
+    """The basic blocks of every function, and the loops among them.
+
+    ``odd`` are the places of all items but those instructions behind which the next one runs.
+    """
     blocks: list[Block] = []
     targets: list[list[str]] = []
     names: list[dict[str, int]] = []
     owner: list[int] = []
     start = -1
-    for index, (_, _, opcode, text) in enumerate(items):
+    for index in odd:
+        _, _, opcode, text = items[index]
         if opcode == "{":
             names.append({})
             start = index + 1

@@ -4,47 +4,32 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from irdiff.api import Artifact, Context, Coverage, Fact, Issue, Scope, Summary
 from irdiff_llir import opcodes
-from irdiff_llir.assembly import key_of_call
+from irdiff_llir.assembly import key_of_template
 from irdiff_llir.control import blocks_and_loops
 from irdiff_llir.kernel import kernel_fact
 from irdiff_llir.reader import Item, Module, read
+from irdiff_llir.shapes import LITERAL, MARK, Shape
 from irdiff_llir.source_lines import source_lines
 from irdiff_llir.specs import TALLIES
-from irdiff_llir.syntax import are_balanced, type_bytes
+from irdiff_llir.syntax import type_bytes
 from irdiff_llir.trips import TripCounts
 
 MOST_UNKNOWN = 50
 """Lines not understood that are listed."""
-LONGEST_OPCODE = 40
+_MARKS = frozenset({":", "}", "#", "{"})
 
 Tally = dict[str, list[int]]
 
-_CALLEE = re.compile(r"@(\"[^\"]*\"|[-\w.$]+)\(")
-_LIBRARY = ("__nv_", "__ocml_", "__ockl_")
 _INLINED = re.compile(r"(__(?:nv|ocml|ockl)_\w+)\.exit\d*\Z")
 _SHARED = re.compile(
     r"getelementptr (?:inbounds |nuw |nusw )*\(?([^,()]{1,80}), "
     r"ptr addrspace\(3\) @global_smem, i(?:32|64) (-?\d{1,18})\b"
 )
-
-_PREDICATE = re.compile(
-    r"\b(?:eq|ne|[su](?:gt|ge|lt|le)|o(?:eq|gt|ge|lt|le|ne|rd)|u(?:eq|gt|ge|lt|le|ne|no)|true|false)\b"
-)
-_NUMBER = r"0x[KLMHR]?[0-9A-F]{1,32}|f0x[0-9A-F]{1,32}|\d{1,20}(?:\.\d{1,20}(?:e[+-]\d{1,4})?)?"
-_LITERAL = re.compile(
-    r"[ (<\n](?:(?<=\n)|(?=[-\df])(?<!align.)(?<!addrspace\()"
-    rf"(-?(?:{_NUMBER}))(?=[,) >\]]|$)(?! x ))",
-    re.MULTILINE,
-)
-"""The end of a line, or (group) a number that stands alone behind a type: no name, type, alignment, address space,
-count of elements or metadata."""
-_MARKS = frozenset({":", "}", "#", "{"})
-LONGEST_OPERANDS = 20_000
-"""Operands longer than any instruction has are not searched for literals."""
 
 
 def module_of(artifact: Artifact, context: Context) -> Module:
@@ -56,15 +41,15 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
     """Everything the LLVM IR says, in whole and for each loop. Raises ParseError where it is none."""
     module = module_of(artifact, context)
     items = module.items
-    whole = _tallies(items)
-    facts = [*kernel_fact(module), _shared_offsets(items), *_facts(whole, "")]
+    whole = _tallies(items, module.shapes)
+    facts = [*kernel_fact(module), _shared_offsets(module), *_facts(whole, "")]
     scopes: list[Scope] = []
-    blocks, loops = blocks_and_loops(items)
+    blocks, loops = blocks_and_loops(items, module.odd)
     trips = TripCounts(items, blocks, loops) if loops else None
     for loop in loops:
-        inside = [
-            item for block in sorted(loop.blocks) for item in items[blocks[block].start : blocks[block].end]
-        ]
+        parts = [slice(blocks[block].start, blocks[block].end) for block in sorted(loop.blocks)]
+        inside = list(chain.from_iterable([items[part] for part in parts]))
+        shapes = list(chain.from_iterable([module.shapes[part] for part in parts]))
         places = [item[0] for item in inside]
         scopes.append(
             Scope(
@@ -74,7 +59,7 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
                 last=max(places, default=0),
             )
         )
-        facts.extend(_facts(_tallies(inside), loop.id))
+        facts.extend(_facts(_tallies(inside, shapes), loop.id))
     coverage = _coverage(module)
     return Summary(
         facts=tuple(facts),
@@ -85,76 +70,54 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
     )
 
 
-def _tallies(items: Iterable[Item]) -> dict[str, Tally]:
+def _tallies(items: Sequence[Item], shapes: Sequence[Shape]) -> dict[str, Tally]:
     """For each tally of the stage, the lines of each key."""
-    groups: dict[str, list[Item]] = defaultdict(list)
-    for item in items:
-        groups[item[2]].append(item)
+    groups: defaultdict[Shape, list[Item]] = defaultdict(list)
+    for item, shape in zip(items, shapes, strict=True):
+        groups[shape].append(item)
     tallies: dict[str, Tally] = {fact: {} for fact in TALLIES}
-    for line, _, _, name in groups.get(":", ()):
-        inlined = _INLINED.match(name)
+    for line, _, opcode, name in groups.pop(MARK, ()):
+        inlined = _INLINED.match(name) if opcode == ":" else None
         if inlined is not None:
             tallies["llir.libdevice"].setdefault(f"{inlined[1]} inlined", []).append(line)
-    counted = {
-        opcode: group
-        for opcode, group in groups.items()
-        if opcode[0].isalpha() and len(opcode) <= LONGEST_OPCODE
-    }
-    for opcode, group in counted.items():
-        tallies["llir.opcodes"][opcode] = [item[0] for item in group]
-        _count_group(opcode, group, tallies)
-    _literals(counted.values(), tallies["llir.constants"])
+    constants: defaultdict[str, list[int]] = defaultdict(list)
+    for shape, group in groups.items():
+        if shape.is_counted:
+            _count_group(shape, group, tallies)
+            _literals(shape, group, constants)
+    tallies["llir.constants"] = constants
     return tallies
 
 
-def _comparisons(opcode: str, group: list[Item], comparisons: Tally) -> None:
-    """The predicates of comparisons."""
+def _literals(shape: Shape, group: list[Item], constants: defaultdict[str, list[int]]) -> None:
+    """Literal operands of instructions of one shape."""
+    literals, zeros = shape.literals, shape.zeros
+    if not literals:
+        return
     for line, _, _, operands in group:
-        found = _PREDICATE.search(operands)
-        if found is not None:
-            comparisons.setdefault(f"{opcode} {found[0]}", []).append(line)
+        if zeros and any(operands[zero] != "0" for zero in zeros):
+            for literal in LITERAL.findall(operands):
+                constants[literal].append(line)
+            continue
+        for place in literals:
+            constants[operands[place]].append(line)
 
 
-def _behind_type(operands: str, heads: dict[str, bool]) -> str:
-    """Operands without the type of a structure in front, which can be long, where it holds no literal itself.
-
-    ``heads`` remembers which do not.
-    """
-    end = operands.find("} ") + 1
-    head = operands[:end]
-    if head not in heads:
-        heads[head] = not any(_LITERAL.findall(head))
-    return operands[end:] if heads[head] else operands
-
-
-def _literals(groups: Iterable[list[Item]], constants: Tally) -> None:
-    """Literal operands, by one search of all operands."""
-    heads: dict[str, bool] = {}
-    searched = [
-        (line, _behind_type(operands, heads) if operands[:1] == "{" else operands)
-        for group in groups
-        for line, _, _, operands in group
-        if len(operands) <= LONGEST_OPERANDS and " asm " not in operands
-    ]
-    index = 0
-    for literal in _LITERAL.findall("\n".join([operands for _, operands in searched])):
-        if literal:
-            constants.setdefault(literal, []).append(searched[index][0])
-        else:
-            index += 1
-
-
-def _count_group(opcode: str, group: list[Item], tallies: dict[str, Tally]) -> None:
-    """What the operands of all instructions with one opcode say."""
-    if opcode in ("icmp", "fcmp"):
-        _comparisons(opcode, group, tallies["llir.comparisons"])
-    if opcode in opcodes.FLOATING:
+def _count_group(shape: Shape, group: list[Item], tallies: dict[str, Tally]) -> None:
+    """What the opcode and the operands of all instructions of one shape say."""
+    lines = [item[0] for item in group]
+    opcode = shape.opcode
+    tallies["llir.opcodes"].setdefault(opcode, []).extend(lines)
+    if shape.predicate:
+        tallies["llir.comparisons"].setdefault(shape.predicate, []).extend(lines)
+    if shape.fast_math:
+        tallies["llir.fast_math"].setdefault(shape.fast_math, []).extend(lines)
+    if shape.called is not None:
+        fact, place = shape.called
+        tally = tallies[fact]
         for line, _, _, operands in group:
-            if flags := opcodes.fast_flags(operands):
-                tallies["llir.fast_math"].setdefault(f"{opcode} {flags}", []).append(line)
-    if opcode == "call":
-        for line, _, _, operands in group:
-            _call(line, operands, tallies)
+            name = operands[place]
+            tally.setdefault(key_of_template(name) if fact == "llir.inline_asm" else name, []).append(line)
     elif opcode in opcodes.MEMORY:
         for line, _, _, operands in group:
             key = opcodes.access(opcode, operands)
@@ -162,40 +125,27 @@ def _count_group(opcode: str, group: list[Item], tallies: dict[str, Tally]) -> N
                 tallies["llir.memory"].setdefault(key, []).append(line)
 
 
-def _call(line: int, operands: str, tallies: dict[str, Tally]) -> None:
-    key = key_of_call(operands)
-    if key is not None:
-        tallies["llir.inline_asm"].setdefault(key, []).append(line)
-        return
-    found = _CALLEE.search(operands)
-    if found is None:
-        return
-    name = found[1].strip('"')
-    if name.startswith("llvm."):
-        tallies["llir.intrinsics"].setdefault(name, []).append(line)
-    elif name.startswith(_LIBRARY):
-        tallies["llir.libdevice"].setdefault(name, []).append(line)
-
-
 def _facts(tallies: dict[str, Tally], scope: str) -> Iterable[Fact]:
     for fact in TALLIES:
         tally = tallies[fact]
-        keys = sorted(tally)
-        guessed = fact == "llir.libdevice" and any(key.endswith(" inlined") for key in keys)
+        if not tally:
+            yield Fact(id=fact, value={}, scope=scope)
+            continue
+        evidence = {key: tuple(sorted(tally[key])) for key in sorted(tally)}
+        guessed = fact == "llir.libdevice" and any(key.endswith(" inlined") for key in evidence)
         yield Fact(
             id=fact,
-            value={key: len(tally[key]) for key in keys},
+            value={key: len(places) for key, places in evidence.items()},
             scope=scope,
-            evidence={key: tuple(sorted(tally[key])) for key in keys},
+            evidence=evidence,
             exactness="estimate" if guessed else None,
         )
 
 
-def _shared_offsets(items: Iterable[Item]) -> Fact:
+def _shared_offsets(module: Module) -> Fact:
     lines: Tally = {}
-    for line, _, opcode, operands in items:
-        if "@global_smem" not in operands:
-            continue
+    naming = [item for item, shape in zip(module.items, module.shapes, strict=True) if shape.has_shared]
+    for line, _, opcode, operands in naming:
         text = f"getelementptr {operands}" if opcode == "getelementptr" else operands
         for kind, count in _SHARED.findall(text):
             size = type_bytes(kind)
@@ -211,14 +161,14 @@ def _shared_offsets(items: Iterable[Item]) -> Fact:
 def _coverage(module: Module) -> Coverage:
     """Instructions and definitions understood; metadata is left out (it is not executed)."""
     unknown: list[tuple[int, str]] = []
-    counted = [item for item in module.items if item[2] not in _MARKS]
-    total = len(counted) + sum([item[2] == "{" for item in module.items])
-    balanced = are_balanced([operands for _, _, _, operands in counted])
-    for (line, _, opcode, operands), is_balanced in zip(counted, balanced, strict=True):
-        if is_balanced and operands and opcodes.PLAIN.get(opcode, "\n") in operands:
+    total = len(module.items)
+    for (line, _, opcode, operands), shape in zip(module.items, module.shapes, strict=True):
+        if shape.is_understood:
             continue
-        if not opcodes.is_understood(opcode, operands, is_balanced=is_balanced):
+        if opcode not in _MARKS:
             unknown.append((line, f"{opcode} {operands}"[:120] if opcode != "?" else operands[:120]))
+        elif opcode != "{":
+            total -= 1
     for line, kind, text in module.top:
         if kind == "!":
             continue

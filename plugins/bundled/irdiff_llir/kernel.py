@@ -16,12 +16,14 @@ _ATTRIBUTES = re.compile(r"attributes #(\d+) = \{(.*)\}\s*\Z")
 _ATTRIBUTE = re.compile(r"\"((?:nvvm\.|amdgpu-(?!no-))[-\w.]+)\"(?:=\"([^\"]*)\")?")
 _TRIPLE = re.compile(r"target triple = \"([^\"]*)\"")
 _ANNOTATION = re.compile(r"!\d+ = !\{ptr @(\"[^\"]*\"|[-\w.$]+), !\"(\w+)\", i32 (-?\d+)\}")
+_PARENTHESIS = re.compile(r"[()]")
 _BYVAL = re.compile(r"byval\((?:[^()]|\(\d+\))*\)")
 
 
 def kernel_fact(module: Module) -> Iterator[Fact]:
     """The ``llir.kernel`` record; nothing where the file defines no function."""
-    defines = [(line, text) for line, _, opcode, text in module.items if opcode == "{"]
+    odd = [module.items[index] for index in module.odd]
+    defines = [(line, text) for line, _, opcode, text in odd if opcode == "{"]
     if not defines:
         return
     line, text = next((pair for pair in defines if _CONVENTION.match(pair[1])), defines[0])
@@ -43,6 +45,7 @@ def kernel_fact(module: Module) -> Iterator[Fact]:
         elif (
             kind == "!"
             and name is not None
+            and " = !{ptr @" in top
             and (note := _ANNOTATION.match(top)) is not None
             and note[1] == name[1]
         ):
@@ -60,15 +63,15 @@ def kernel_fact(module: Module) -> Iterator[Fact]:
 def _arguments(text: str) -> str:
     """Types of the arguments, with address spaces; attributes that only inform the optimizer are left out."""
     depth = 1
-    for position, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
+    for found in _PARENTHESIS.finditer(text):
+        depth += 1 if found[0] == "(" else -1
         if depth == 0:
-            text = text[:position]
+            text = text[: found.start()]
             break
-    found: list[str] = []
+    types: list[str] = []
     for part in split_operands(text):
         kind = TYPE.match(part)
         passed = _BYVAL.search(part)
         if kind is not None:
-            found.append(f"{kind.group()} {passed.group()}" if passed is not None else kind.group())
-    return ", ".join(found)
+            types.append(f"{kind.group()} {passed.group()}" if passed is not None else kind.group())
+    return ", ".join(types)

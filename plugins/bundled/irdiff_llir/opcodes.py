@@ -24,13 +24,8 @@ _BARE = ("unreachable",)
 SEPARATORS = {opcode: form for opcodes, form in _FORMS.items() for opcode in opcodes.split()}
 """Opcode to what must stand between its operands, and how often at least."""
 
+TERMINATORS = frozenset({"br", "switch", "indirectbr", "ret", "unreachable", "invoke", "callbr", "resume"})
 MEMORY = frozenset({"load", "store", "atomicrmw", "cmpxchg"})
-PLAIN = {
-    opcode: separator
-    for opcode, (separator, least) in SEPARATORS.items()
-    if least < 2 and opcode not in MEMORY
-}
-"""Opcodes whose operands have the form they need where this is in them and brackets come in pairs."""
 SHORT = 256
 """Characters of operands that are worth remembering: the whole, its loops and the coverage ask for the same ones."""
 FLOATING = frozenset(

@@ -11,6 +11,7 @@ _SIZES = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "fp128": 16, "x86_fp8
 _INTEGER = re.compile(r"i(\d{1,6})\Z")
 _STRING = re.compile(r"\"[^\"\n]*\"")
 _NO_BRACKETS = bytes(set(range(128)) - set(b'(){}[]<>"\n'))
+_SEPARATOR = re.compile(r"[\"(\[{<)\]}>,]")
 _OPEN, _CLOSE = "([{<", ")]}>"
 
 
@@ -19,7 +20,8 @@ def split_operands(text: str) -> list[str]:
     parts: list[str] = []
     depth = start = 0
     quoted = False
-    for position, character in enumerate(text):
+    for found in _SEPARATOR.finditer(text):
+        character, position = found[0], found.start()
         if character == '"':
             quoted = not quoted
         elif quoted:
@@ -28,7 +30,7 @@ def split_operands(text: str) -> list[str]:
             depth += 1
         elif character in _CLOSE:
             depth -= 1
-        elif character == "," and depth == 0:
+        elif depth == 0:
             parts.append(text[start:position].strip())
             start = position + 1
     parts.append(text[start:].strip())

@@ -7,15 +7,15 @@ Labels inside the braces of an inline-assembly block are local to it, and the wa
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import msgspec
 
 from irdiff.api import Loop, find_loops
+from irdiff_ptx.opcodes import ENDS, JUMPS
 from irdiff_ptx.reader import Item
 
 _NAMES = re.compile(r"[\w$%]+")
-_JUMPS = ("bra", "brx")
-_ENDS = frozenset({"ret", "exit", "trap"})
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,20 +35,19 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True):
     loops: tuple[Loop, ...]
 
 
-def control_flow(items: tuple[Item, ...]) -> Flow:
-    """The basic blocks of every function body, and the loops among them."""
-    turns = {
-        word
-        for word in {item[2] for item in items}
-        if word in "{}:" or word in _ENDS or word.startswith(_JUMPS)
-    }
-    marks = [index for index, item in enumerate(items) if item[2] in turns]
+def control_flow(items: tuple[Item, ...], odd: Sequence[int]) -> Flow:
+    """The basic blocks of every function body, and the loops among them.
+
+    ``odd`` are the places of all items but those instructions behind which the next one runs.
+    """
     blocks: list[Block] = []
     successors: list[list[int]] = []
     body: list[int] = []
     depth = start = 0
-    for index in marks:
+    for index in odd:
         word = items[index][2]
+        if word[0] in ".?":
+            continue
         depth += (word == "{") - (word == "}")
         if depth == 1 and word == "{":
             start = index + 1
@@ -83,7 +82,7 @@ def _add_body(
             labels.setdefault(operands or "", index)
             if index + 1 < end and items[index + 1][2] == ".branchtargets":
                 tables[operands or ""] = _NAMES.findall(items[index + 1][3] or "")[1:]
-        elif word.startswith(_JUMPS) or (word in _ENDS and guard is None):
+        elif word.startswith(JUMPS) or (word in ENDS and guard is None):
             jumps.append(index)
             used.update(_NAMES.findall(operands or ""))
     used.update(name for names in tables.values() for name in names)
@@ -111,9 +110,9 @@ def _targets(
     if last is None:
         return following
     _, guard, opcode, operands = last
-    if opcode in _ENDS:
+    if opcode in ENDS:
         return [] if guard is None else following
-    if not opcode.startswith(_JUMPS):
+    if not opcode.startswith(JUMPS):
         return following
     names = _NAMES.findall(operands or "")
     if opcode.startswith("brx"):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
+from operator import itemgetter
 
 from irdiff.api import Artifact, Context, Coverage, Fact, Issue, Scalar, Scope, Summary, Value
 from irdiff_ptx import declarations, opcodes
 from irdiff_ptx.control import control_flow
 from irdiff_ptx.keys import key_of
 from irdiff_ptx.reader import Item, Listing, read
+from irdiff_ptx.shapes import LITERAL, LONGEST_OPERANDS, NO_PLACES, Shape
 from irdiff_ptx.source_lines import source_lines
 from irdiff_ptx.specs import TALLIES
 from irdiff_ptx.trips import TripCounts
@@ -23,11 +27,6 @@ LONGEST_OPCODE = 160
 
 Tally = dict[str, list[int]]
 
-_LITERAL = re.compile(r"(?<![\w%$.])-?(?:0[xXfFdD][0-9A-Fa-f]{1,16}|\d{1,20})(?![\w.])")
-"""A number that stands alone: no part of a register, label or name."""
-LONGEST_OPERANDS = 20_000
-"""Operands longer than any instruction has are not searched for literals."""
-
 
 def listing_of(artifact: Artifact, context: Context) -> Listing:
     """The items of an artifact, read once for summary and canonical form."""
@@ -38,19 +37,16 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
     """Everything the PTX says, in whole and for each loop. Raises ParseError where it is no PTX."""
     listing = listing_of(artifact, context)
     items = listing.items
-    whole = _tallies(items)
-    directives = [item for item in items if item[2][0] in ".?"]
+    whole = _tallies(items, listing.shapes)
+    directives = [items[index] for index in listing.odd if items[index][2][0] in ".?"]
     facts = _declared(directives)
     facts.extend(_facts(whole, ""))
     scopes: list[Scope] = []
-    flow = control_flow(items)
-    trips = TripCounts(items, flow) if flow.loops else None
+    flow = control_flow(items, listing.odd)
+    trips = TripCounts(items, listing.shapes, flow) if flow.loops else None
     for loop in flow.loops:
-        inside = [
-            item
-            for block in sorted(loop.blocks)
-            for item in items[flow.blocks[block].start : flow.blocks[block].end]
-        ]
+        parts = [slice(flow.blocks[block].start, flow.blocks[block].end) for block in sorted(loop.blocks)]
+        inside = list(chain.from_iterable(items[part] for part in parts))
         lines = [item[0] for item in inside]
         scopes.append(
             Scope(
@@ -60,7 +56,11 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
                 last=max(lines, default=0),
             )
         )
-        facts.extend(_facts(_tallies(inside), loop.id))
+        facts.extend(
+            _facts(
+                _tallies(inside, list(chain.from_iterable(listing.shapes[part] for part in parts))), loop.id
+            )
+        )
     coverage = _coverage(items, directives, whole["ptx.opcodes"])
     return Summary(
         facts=tuple(facts),
@@ -72,65 +72,79 @@ def summarize(artifact: Artifact, context: Context) -> Summary:
 
 
 @lru_cache(maxsize=4096)
-def _plan(opcode: str) -> tuple[str | None, str | Callable[[str], str | None]]:
-    """(fact, key or how to make it from the operands) of an opcode."""
+def _plan(opcode: str) -> tuple[str, str | Callable[[str], str | None]] | None:
+    """(fact, key or how to make it from the operands) of an opcode that another tally than that of opcodes takes."""
     words = opcode.split(".")
     memory = opcodes.memory_fact(words)
     if memory is not None:
         size = opcodes.access_bytes(words)
         return memory, str(size) if size is not None else opcode
     fact = opcodes.fact_of(words)
-    return fact, key_of(fact, opcode, words)
+    return None if fact is None else (fact, key_of(fact, opcode, words))
 
 
-def _tallies(items: Iterable[Item]) -> dict[str, Tally]:
+def _tallies(items: Sequence[Item], shapes: Sequence[Shape]) -> dict[str, Tally]:
     """For each tally of the stage, the lines of each key."""
-    groups: dict[str, list[Item]] = {}
+    groups: defaultdict[str, list[Item]] = defaultdict(list)
     for item in items:
-        group = groups.get(item[2])
-        if group is None:
-            groups[item[2]] = [item]
-        else:
-            group.append(item)
+        groups[item[2]].append(item)
     tallies: dict[str, Tally] = {fact: {} for fact in TALLIES}
+    counted = tallies["ptx.opcodes"]
     for opcode, group in groups.items():
         if not opcode[0].isalpha() or len(opcode) > LONGEST_OPCODE:
             continue
-        tallies["ptx.opcodes"][opcode] = [item[0] for item in group]
-        _literals_and_guards(opcode, group, tallies)
-        fact, key = _plan(opcode)
-        if fact is None:
+        counted[opcode] = lines = [item[0] for item in group]
+        plan = _plan(opcode)
+        if plan is None:
             continue
+        tally, key = tallies[plan[0]], plan[1]
         if isinstance(key, str):
-            tallies[fact].setdefault(key, []).extend([item[0] for item in group])
+            tally[key] = [*tally[key], *lines] if key in tally else lines
             continue
-        for item in group:
-            made = key(item[3] or "")
+        for line, _, _, operands in group:
+            made = key(operands or "")
             if made is not None:
-                tallies[fact].setdefault(made, []).append(item[0])
+                tally.setdefault(made, []).append(line)
+    _guards([item for item in items if item[1] is not None and item[2] in counted], tallies["ptx.predicated"])
+    tallies["ptx.immediates"] = _literals(items, shapes, counted)
     return tallies
 
 
-def _literals_and_guards(opcode: str, group: list[Item], tallies: dict[str, Tally]) -> None:
-    """Literal operands, and the guards of instructions with one opcode."""
-    literals, guards = tallies["ptx.immediates"], tallies["ptx.predicated"]
-    for line, guard, _, operands in group:
-        if guard is not None:
-            key = f"{opcode} {'unless' if guard.startswith('@!') else 'if'}"
-            guards.setdefault(key, []).append(line)
-        if operands and len(operands) <= LONGEST_OPERANDS:
-            for literal in _LITERAL.findall(operands):
-                literals.setdefault(literal, []).append(line)
+def _guards(items: Iterable[Item], guards: Tally) -> None:
+    """The guards of instructions that have one."""
+    for line, guard, opcode, _ in items:
+        key = f"{opcode} {'unless' if (guard or '').startswith('@!') else 'if'}"
+        guards.setdefault(key, []).append(line)
+
+
+def _literals(items: Sequence[Item], shapes: Sequence[Shape], counted: Tally) -> Tally:
+    """Literal operands, where the shape of the line says that they are, or found by a search of the operands."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for item, shape in [
+        pair for pair in zip(items, shapes, strict=True) if pair[1].literals is not NO_PLACES
+    ]:
+        line, _, opcode, operands = item
+        if not operands or opcode not in counted:
+            continue
+        places, zeros = shape.literals, shape.zeros
+        if places is not None and (not zeros or all(operands[zero] == "0" for zero in zeros)):
+            for place in places:
+                found[operands[place]].append(line)
+        elif len(operands) <= LONGEST_OPERANDS:
+            for literal in LITERAL.findall(operands):
+                found[literal].append(line)
+    return found
 
 
 def _facts(tallies: dict[str, Tally], scope: str) -> Iterable[Fact]:
     for fact in TALLIES:
         tally = tallies[fact]
-        keys = sorted(tally)
-        value: Value = {key: len(tally[key]) for key in keys}
-        yield Fact(
-            id=fact, value=value, scope=scope, evidence={key: tuple(sorted(tally[key])) for key in keys}
-        )
+        if not tally:
+            yield Fact(id=fact, value={}, scope=scope)
+            continue
+        evidence = {key: tuple(sorted(tally[key])) for key in sorted(tally)}
+        value: Value = {key: len(places) for key, places in evidence.items()}
+        yield Fact(id=fact, value=value, scope=scope, evidence=evidence)
 
 
 def _declared(items: list[Item]) -> list[Fact]:
@@ -187,7 +201,8 @@ def _target(directive: str, lines: tuple[int, ...]) -> list[Fact]:
 
 def _coverage(items: tuple[Item, ...], directives: list[Item], counted: Tally) -> Coverage:
     """Instructions and directives understood; braces and labels carry nothing of their own."""
-    long = [(item[0], item[2][:120]) for item in items if len(item[2]) > LONGEST_OPCODE]
+    too_long = {opcode for opcode in set(map(itemgetter(2), items)) if len(opcode) > LONGEST_OPCODE}
+    long = [(item[0], item[2][:120]) for item in items if item[2] in too_long] if too_long else []
     unknown = [
         *long,
         *((item[0], (item[3] or "")[:120]) for item in directives if not declarations.is_understood(item)),

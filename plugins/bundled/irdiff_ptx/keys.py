@@ -66,6 +66,8 @@ def _barrier(opcode: str, operands: str) -> str:
 
 def _packing(opcode: str, operands: str) -> str | None:
     """``mov.b64 pack``: several registers into one, ``unpack``: one into several; a plain move is neither."""
+    if "{" not in operands:
+        return None
     parts = _OPERAND.findall(operands)
     for part, what in zip(parts, ("unpack", "pack"), strict=False):
         if part.startswith("{"):

@@ -66,6 +66,8 @@ TYPE_BITS: dict[str, int] = {
 }
 """PTX ISA 5.2 "Types"."""
 
+JUMPS = ("bra", "brx")
+ENDS = frozenset({"ret", "exit", "trap"})
 _ARITHMETIC = frozenset({"fma", "mul", "add", "sub", "mad"})
 _FLOAT = re.compile(r"(?:b?f\d+(?:x2)?|e\dm\d(?:x\d)?|tf32)\Z")
 
@@ -77,6 +79,11 @@ def is_known(opcode: str) -> bool:
     if words[0] in SINGLE:
         return True
     return len(words) > 1 and words[1] in PAIRS.get(words[0], ())
+
+
+def turns(opcode: str) -> bool:
+    """Whether control may go elsewhere behind the instruction."""
+    return opcode in ENDS or opcode.startswith(JUMPS)
 
 
 def access_bytes(words: list[str]) -> int | None:

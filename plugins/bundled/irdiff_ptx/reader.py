@@ -1,8 +1,8 @@
 """Splits PTX text into items: instructions, directives, labels and braces, each with its line.
 
-A line that is one whole instruction, which nearly every line is, is matched by one anchored expression;
-all else (prototypes over several lines, several statements on a line, debug sections) goes through
-:class:`_Assembler`, which cuts at ``;``, ``{`` and ``}``. Grammar: PTX ISA 9.0, chapter 4 "Syntax".
+A line that is one whole instruction, which nearly every line is, is taken apart as its shape says
+(:mod:`irdiff_ptx.shapes`); all else (prototypes over several lines, several statements on a line, debug sections) goes
+through :class:`_Assembler`, which cuts at ``;``, ``{`` and ``}``. Grammar: PTX ISA 9.0, chapter 4 "Syntax".
 """
 
 from __future__ import annotations
@@ -12,26 +12,18 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from irdiff.api import ParseError
+from irdiff_ptx.shapes import INSTRUCTION, UNKNOWN, Shape, blind, shapes_of
 
 Item: TypeAlias = tuple[int, "str | None", str, "str | None"]
 """(line from 1, guard such as ``@!%p1``, opcode, operands). Items that are no instruction have a mark as
 opcode: ``{``, ``}``, ``:`` (label), ``?`` (not understood), or a directive's first word with its dot."""
 
-_NAME = r"[!~-]?[\w%$][\w%$.|+-]*"
-_GROUP = r"(?:\[[^\][;\"]*\]|\{[^{};\"]*\}|\([^();\"]*\))(?:\|[\w%$]+)?"
-INSTRUCTION = re.compile(
-    rf"\s*(@!?[\w%$]+\s)?\s*([a-z][\w.:]*)(?:\s+((?:{_NAME}|{_GROUP})(?:\s*,\s*(?:{_NAME}|{_GROUP}))*))?\s*;\s*(?://.*)?\Z"
-)
-_PLAIN = r"(?:[!~-]?[\w%$][\w%$.|+-]*|\[[\w%$.+ -]+\]|\{[\w%$, ]+\})"
-USUAL = re.compile(rf"\t(@!?[\w%$]+ )?([a-z][\w.:]*)(?:[ \t]+({_PLAIN}(?:, {_PLAIN})*))?;\Z")
-"""The instructions among those of ``INSTRUCTION`` that are spaced as LLVM does it: nearly all, and found faster."""
 _LABEL = re.compile(r"\s*([\w$%]+)\s*:(?!:)")
 _CUT = re.compile(r"//|\"[^\"]*\"?|[;{}]|[^;{}\"/]+|/")
 _LINE_DIRECTIVES = (".version", ".target", ".address_size", ".file", ".loc")
 _HEADS = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)*\.(?:entry|func|section)\b")
 _BLOCK_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _BEGIN, _END = "// begin inline asm", "// end inline asm"
-_LOC, _COMMENTS = "\t.loc\t", ("\t//", "//")  # as LLVM writes them: taken without looking further
 _DIRECTIVES = (
     "version target address_size entry func reg param global shared local const tex pragma alias",
     "branchtargets calltargets callprototype extern visible weak common",
@@ -46,6 +38,10 @@ class Listing:
 
     lines: tuple[str, ...]
     items: tuple[Item, ...]
+    shapes: tuple[Shape, ...]
+    """The shape of each item's line; UNKNOWN for what is no instruction that is one line."""
+    odd: tuple[int, ...]
+    """Places of the items with that shape, and of the instructions behind which control may go elsewhere."""
     debug: tuple[tuple[int, str], ...]
     """(line, text) of ``.file`` and ``.loc``."""
     sections: tuple[tuple[int, int], ...]
@@ -61,9 +57,10 @@ class Listing:
 class _Assembler:
     """Puts statements together from lines that are not one whole instruction."""
 
-    def __init__(self, lines: list[str], items: list[Item]) -> None:
+    def __init__(self, lines: list[str]) -> None:
         self.lines = lines
-        self.items = items
+        self.items: list[Item] = []
+        self.shapes: list[Shape] = []
         self.debug: list[tuple[int, str]] = []
         self.sections: list[tuple[int, int]] = []
         self.depth = 0
@@ -72,6 +69,11 @@ class _Assembler:
         self.pending: list[str] = []
         self.start = 0
         self._braces = 0
+
+    def add(self, line: int, guard: str | None, opcode: str, operands: str | None) -> None:
+        """Add an item that is no line of its own."""
+        self.items.append((line, guard, opcode, operands))
+        self.shapes.append(UNKNOWN)
 
     def feed(self, number: int, line: str) -> None:
         """Take one line."""
@@ -84,7 +86,7 @@ class _Assembler:
                 self.debug.append((number, text))
                 return
             if word in _LINE_DIRECTIVES:
-                self.items.append((number, None, word, text.partition("//")[0].strip()))
+                self.add(number, None, word, text.partition("//")[0].strip())
                 return
         for part in _CUT.findall(line):
             if part == "//":
@@ -105,7 +107,7 @@ class _Assembler:
         else:
             if not self.pending:
                 while (label := _LABEL.match(part)) is not None:
-                    self.items.append((number, None, ":", label.group(1)))
+                    self.add(number, None, ":", label.group(1))
                     part = part[label.end() :]
                 if not part.strip():
                     return
@@ -116,15 +118,15 @@ class _Assembler:
         text = "".join(self.pending).strip()
         if not text:
             self.depth += 1
-            self.items.append((number, None, "{", None))
+            self.add(number, None, "{", None)
         elif _HEADS.match(text) and not self._braces:
             self.pending.clear()
             if text.startswith(".section"):
                 self._skip_section(number)
                 return
-            self.items.append((self.start, None, ".entry" if ".entry" in text.split() else ".func", text))
+            self.add(self.start, None, ".entry" if ".entry" in text.split() else ".func", text)
             self.depth += 1
-            self.items.append((number, None, "{", None))
+            self.add(number, None, "{", None)
         else:
             self._braces += 1
             self.pending.append("{")
@@ -138,10 +140,10 @@ class _Assembler:
             self.drop()
         self.pending.clear()
         if self.depth == 0:
-            self.items.append((number, None, "?", "}"))
+            self.add(number, None, "?", "}")
             return
         self.depth -= 1
-        self.items.append((number, None, "}", None))
+        self.add(number, None, "}", None)
 
     def _skip_section(self, number: int) -> None:
         """Jump over a debug section: DWARF as ``.b8`` numbers, no code."""
@@ -169,18 +171,18 @@ class _Assembler:
             known = word in DIRECTIVES
             if known and _HEADS.match(text):
                 word = ".func"
-            self.items.append((self.start, None, word if known else "?", text))
+            self.add(self.start, None, word if known else "?", text)
             return
         match = INSTRUCTION.match(text + ";")
         if match is None:
-            self.items.append((self.start, None, "?", text))
+            self.add(self.start, None, "?", text)
         else:
             guard, opcode, operands = match.groups()
-            self.items.append((self.start, guard, opcode, operands))
+            self.add(self.start, guard, opcode, operands)
 
     def drop(self) -> None:
         """What is pending never became a statement: keep it as not understood."""
-        self.items.append((self.start, None, "?", " ".join("".join(self.pending).split())))
+        self.add(self.start, None, "?", " ".join("".join(self.pending).split()))
         self.pending.clear()
         self._braces = 0
 
@@ -188,33 +190,47 @@ class _Assembler:
 def read(data: bytes) -> Listing:
     """Split a PTX file. Raises ParseError where the bytes are no PTX at all."""
     nul = data.count(b"\n", 0, data.index(b"\0")) + 1 if b"\0" in data else None
-    text = data.decode("utf-8", errors="backslashreplace").replace("\0", "\\x00")
-    if "/*" in text:
+    text = data.decode("utf-8", errors="backslashreplace")
+    if nul is not None:
+        text = text.replace("\0", "\\x00")
+    if "*" in text and "/*" in text:  # one character is found faster
         text = _BLOCK_COMMENT.sub(lambda found: " " + "\n" * found.group().count("\n"), text)
     lines = text.split("\n")
-    items: list[Item] = []
-    assembler = _Assembler(lines, items)
-    match, append = INSTRUCTION.match, items.append
+    blinded = blind(text).split("\n")
+    known = shapes_of(blinded)
+    assembler = _Assembler(lines)
+    items, shapes = assembler.items, assembler.shapes
+    append, append_shape = items.append, shapes.append
     pending, resume = assembler.pending, 0
-    for number, (line, usual) in enumerate(zip(lines, map(USUAL.match, lines), strict=True), 1):
+    for number, (line, shape) in enumerate(zip(lines, map(known.__getitem__, blinded), strict=True), 1):
         if number < resume:
             continue
-        found = usual
-        if found is None:
-            if line.startswith(_LOC):
+        opcode = shape.opcode
+        if opcode is None:
+            if shape.is_loc:
                 assembler.debug.append((number, line.strip()))
                 continue
-            if line.startswith(_COMMENTS) or (not line and not pending):
+            if shape.is_empty and not (shape.is_blank and pending):
                 continue
-            found = match(line)
-        if found is None or (pending and not _stands_alone(found.group(2), assembler)):
-            assembler.feed(number, line)
-            resume = assembler.resume
-        else:
-            guard, opcode, operands = found.groups()
-            append((number, guard, opcode, operands))
+            if shape.label is not None and not pending:
+                assembler.add(number, None, ":", line[shape.label])
+                continue
+        elif not pending or _stands_alone(line[opcode], assembler):
+            guard, operands = shape.guard, shape.operands
+            append(
+                (
+                    number,
+                    None if guard is None else line[guard],
+                    line[opcode],
+                    None if operands is None else line[operands],
+                )
+            )
+            append_shape(shape)
+            continue
+        assembler.feed(number, line)
+        resume = assembler.resume
     is_framed_wrong = text.count(f"{_BEGIN}\n") != text.count(f"{_END}\n")
-    return _listing(lines, items, assembler, nul, is_framed_wrong=is_framed_wrong)
+    return _listing(lines, assembler, nul, is_framed_wrong=is_framed_wrong)
 
 
 def _stands_alone(opcode: str, assembler: _Assembler) -> bool:
@@ -226,22 +242,25 @@ def _stands_alone(opcode: str, assembler: _Assembler) -> bool:
     return True
 
 
-def _listing(
-    lines: list[str], items: list[Item], assembler: _Assembler, nul: int | None, *, is_framed_wrong: bool
-) -> Listing:
-    heads = {item[2] for item in items}
+def _listing(lines: list[str], assembler: _Assembler, nul: int | None, *, is_framed_wrong: bool) -> Listing:
+    is_open = bool("".join(assembler.pending).strip())
+    if is_open:
+        assembler.drop()
+    odd = tuple([index for index, shape in enumerate(assembler.shapes) if shape.turns])
+    heads = {assembler.items[index][2] for index in odd}
     if not heads & {".version", ".target", ".entry"}:
         hint = "a PTX file begins with .version and .target; is the file what its name says?"
         raise ParseError("this is no PTX: no .version, .target or .entry directive", line=1, hint=hint)
     truncated: int | None = None
-    if "".join(assembler.pending).strip():
+    if is_open:
         truncated = assembler.start
-        assembler.drop()
     elif assembler.depth > 0 or assembler.unclosed_section or "{" not in heads:
         truncated = len(lines)
     return Listing(
         lines=tuple(lines),
-        items=tuple(items),
+        items=tuple(assembler.items),
+        shapes=tuple(assembler.shapes),
+        odd=odd,
         debug=tuple(assembler.debug),
         sections=tuple(assembler.sections),
         truncated=truncated,

@@ -7,6 +7,7 @@ or ends every pass; a counter with one definition before the loop and one in it.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -14,9 +15,9 @@ import msgspec
 from irdiff.api import Loop
 from irdiff_ptx.control import Block, Flow
 from irdiff_ptx.reader import Item
+from irdiff_ptx.shapes import Shape, written
 
 _COMPARE = re.compile(r"setp\.(lt|le|gt|ge|ne|eq)\.([subb])(32|64)\Z")
-_WORD = re.compile(r"[\w$%]+|-?\d+")
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]{1,16}|\d{1,19})\Z")
 _FOLLOWED = 16
 """Moves followed from a register to the constant that it holds."""
@@ -41,7 +42,7 @@ class _Test(msgspec.Struct, frozen=True, kw_only=True):
 class TripCounts:
     """The trip counts of the loops of one file."""
 
-    def __init__(self, items: tuple[Item, ...], flow: Flow) -> None:
+    def __init__(self, items: Sequence[Item], shapes: Sequence[Shape], flow: Flow) -> None:
         self._items = items
         self._blocks = flow.blocks
         self._successors = flow.successors
@@ -50,20 +51,7 @@ class TripCounts:
             parts = inner.id.split("/")
             for end in range(1, len(parts)):
                 self._inner.setdefault("/".join(parts[:end]), []).append(inner)
-        self._definitions: dict[str, list[int]] = {}
-        definitions = self._definitions
-        for index, item in enumerate(items):
-            operands = item[3]
-            if not operands or not item[2][0].isalpha():
-                continue
-            first = operands.partition(",")[0].rstrip()
-            # one plain register, as nearly always; a guess too many (`st`, `bra`) only leaves a loop unproven
-            for name in (first,) if operands[0] == "%" and "|" not in first else _written(operands):
-                known = definitions.get(name)
-                if known is None:
-                    definitions[name] = [index]
-                else:
-                    known.append(index)
+        self._definitions = _definitions(items, shapes)
 
     def of(self, loop: Loop) -> int | None:
         """Passes through the loop once it is entered; None where the text does not prove it."""
@@ -182,10 +170,16 @@ def _items_of(block: Block) -> range:
     return range(block.start, block.end)
 
 
-def _written(operands: str) -> list[str]:
-    """The registers an instruction writes: its first operand, a group or a pair of them."""
-    first = operands.partition("}")[0] if operands.startswith("{") else operands.partition(",")[0]
-    return [] if first.startswith("[") else [name for name in _WORD.findall(first) if name.startswith("%")]
+def _definitions(items: Sequence[Item], shapes: Sequence[Shape]) -> Definitions:
+    """Name to the items that may write it."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for index, (item, shape) in enumerate(zip(items, shapes, strict=True)):
+        operands, targets = item[3] or "", shape.targets
+        if targets is None:
+            targets = tuple(slice(*span) for span in written(operands)) if item[2][0].isalpha() else ()
+        for target in targets:
+            found[operands[target]].append(index)
+    return dict(found)
 
 
 def _times(first: int, step: int, test: _Test) -> int | None:
