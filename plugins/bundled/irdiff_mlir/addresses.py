@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
 from irdiff.api import Fact
-from irdiff_mlir import evaluation, expressions, results, scalars, types
+from irdiff_mlir import evaluation, expressions, forms, results, scalars, types
 from irdiff_mlir.evaluation import Given
 from irdiff_mlir.expressions import Value
+from irdiff_mlir.forms import Form
 from irdiff_mlir.model import Operation
 from irdiff_mlir.program import Program
 
@@ -63,7 +66,10 @@ _END_OF_VALUES = re.compile(r"[{=]| : ")
 def facts(stage: str, program: Program) -> list[Fact]:
     """Both facts, for the whole kernel and each loop."""
     given = evaluation.accesses(program, ACCESSES)
-    shown = [(one, *_described(program, one)) for one in given]
+    kernel = program.kernel
+    arguments = kernel.arguments if kernel is not None else ()
+    pointers = {argument.name for argument in arguments if argument.type.startswith("!tt.ptr")}
+    shown = [(one, *_described(program, one, pointers)) for one in given]
     found: list[Fact] = []
     for scope in ("", *(loop.scope for loop in program.loops)):
         inside = [entry for entry in shown if not scope or _within(entry[0], scope)]
@@ -86,7 +92,7 @@ def _within(given: Given, scope: str) -> bool:
     return any(inside == scope or inside.startswith(f"{scope}/") for inside in given.scopes)
 
 
-def _described(program: Program, given: Given) -> tuple[str, str]:
+def _described(program: Program, given: Given, pointers: AbstractSet[str]) -> tuple[str, str]:
     """One line of each fact; ``""`` for the mask of what cannot be masked."""
     operation = program.module.operations[given.operation]
     head = f"{operation.name.partition('.')[2]} {_tile(program, operation)}"
@@ -98,7 +104,7 @@ def _described(program: Program, given: Given) -> tuple[str, str]:
     address = given.operands[at]
     if "buffer" in operation.name and at + 1 < len(given.operands):
         address = expressions.add(scalars.number(address), scalars.number(given.operands[at + 1]))
-    base = _base(program, address)
+    base = _base(address, pointers)
     return f"{head} {expressions.text(address, base)}", f"{head}: {_mask(operation, given.operands)}"
 
 
@@ -111,12 +117,10 @@ def _tile(program: Program, operation: Operation) -> str:
     return types.tile(listed[0]) if listed and listed[0] else "?"
 
 
-def _base(program: Program, address: Value) -> str:
+def _base(address: Value, pointers: AbstractSet[str]) -> str:
     """The pointer argument that an address begins with."""
-    kernel = program.kernel
-    if kernel is None or not isinstance(address, expressions.Expression):
+    if not pointers or not isinstance(address, expressions.Expression):
         return ""
-    pointers = {argument.name for argument in kernel.arguments if argument.type.startswith("!tt.ptr")}
     return next((m[0] for m, n in address.terms if n == 1 and len(m) == 1 and m[0] in pointers), "")
 
 
@@ -131,16 +135,21 @@ def _coordinates(operation: Operation, operands: tuple[Value, ...]) -> str:
     return f"{expressions.text(operands[before - 1]) if before else '?'}[{inside}]"
 
 
-def _mask(operation: Operation, operands: tuple[Value, ...]) -> str:
-    name = operation.name
-    end = _END_OF_VALUES.search(operation.form.text)
-    values = len(_VALUE.findall(operation.form.text[: end.start() if end else len(operation.form.text)]))
+@lru_cache(forms.MOST)
+def _masking(form: Form) -> tuple[int, bool]:
+    """Which operand is the mask, -1 for none, and whether what stands for other elements follows it."""
+    name, text = form.name, form.text
     if name == "ttg.async_copy_global_to_local":
-        mask, other = (2 if " mask %" in operation.form.text else -1), " other %" in operation.form.text
-    else:
-        mask = _MASK.get(name, -1)
-        mask = mask if 0 <= mask < values else -1
-        other = name in _LOADS and 0 <= mask < values - 1
+        return (2 if " mask %" in text else -1), " other %" in text
+    end = _END_OF_VALUES.search(text)
+    values = len(_VALUE.findall(text[: end.start() if end else len(text)]))
+    mask = _MASK.get(name, -1)
+    mask = mask if 0 <= mask < values else -1
+    return mask, name in _LOADS and 0 <= mask < values - 1
+
+
+def _mask(operation: Operation, operands: tuple[Value, ...]) -> str:
+    mask, other = _masking(operation.form)
     if mask < 0 or mask >= len(operands):
         return "all"
     shown = expressions.text(expressions.predicate(operands[mask]))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
-from irdiff_mlir import drift
+from irdiff_mlir import drift, forms
 from irdiff_mlir.model import Alias
 
-_REFERENCE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|(?<![\w.])[#!][A-Za-z_][\w$-]*(?![\w.<])')
+_REFERENCE = re.compile(
+    r'"[^"\\]*(?:\\.[^"\\]*)*"?'
+    r"|#(?<![\w.]#)[A-Za-z_][\w$-]*(?![\w.<])|!(?<![\w.]!)[A-Za-z_][\w$-]*(?![\w.<])"
+)
 _MAX_LENGTH = 4_000
 """Content longer than this is left unresolved: aliases that double each other must not fill the memory."""
 
@@ -57,10 +61,27 @@ def inline(text: str, aliases: Mapping[str, str]) -> str:
     """Text with every alias replaced by its content."""
     if "#" not in text and "!" not in text:
         return text
+    pieces, words = _cut(text) if len(text) <= forms.LONGEST else _parted(text)
+    if not words:
+        return text
+    contents = [
+        found if (found := aliases.get(word)) is not None and len(found) <= _MAX_LENGTH else word
+        for word in words
+    ]
+    return forms.joined(pieces, contents)
 
-    def content(match: re.Match[str]) -> str:
-        word = match[0]
-        found = aliases.get(word)
-        return found if found is not None and len(found) <= _MAX_LENGTH else word
 
-    return _REFERENCE.sub(content, text)
+def _parted(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """A text cut at the words that may be aliases, and those."""
+    pieces: list[str] = []
+    words: list[str] = []
+    start = 0
+    for match in _REFERENCE.finditer(text):
+        if match[0][0] != '"':
+            pieces.append(text[start : match.start()])
+            words.append(match[0])
+            start = match.end()
+    return (*pieces, text[start:]), tuple(words)
+
+
+_cut = lru_cache(forms.MOST)(_parted)

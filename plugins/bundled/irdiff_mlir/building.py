@@ -67,7 +67,7 @@ class _Builder:
                         kind=ItemKind.LABEL,
                         operation=self._owner(),
                         line=span.line,
-                        text=_squeeze(self._text(span.start, span.end)),
+                        text=squeezed(self._text(span.start, span.end)),
                     )
                 )
         while self.stack:
@@ -99,7 +99,7 @@ class _Builder:
             entry.form, entry.results, entry.values = head(text)
             between = ""
         else:
-            between = _squeeze(self._text(entry.region_end, span.start))
+            between = squeezed(self._text(entry.region_end, span.start))
         self.items.append(Item(kind=ItemKind.REGION, operation=entry.index, line=span.line, text=between))
         entry.regions += 1
         entry.region_end = span.end
@@ -113,7 +113,7 @@ class _Builder:
         tail = ""
         last = min(entry.span.last, self.line_count)
         if entry.regions:
-            tail = _squeeze(self._text(entry.region_end, entry.span.end).removesuffix(END_MARK))
+            tail = squeezed(self._text(entry.region_end, entry.span.end).removesuffix(END_MARK))
             last = min(entry.region_last, self.line_count)
             self.items.append(Item(kind=ItemKind.END, operation=entry.index, line=last, text=tail))
         else:
@@ -135,26 +135,45 @@ class _Builder:
         )
 
 
+def head_of_masked(text: str) -> Form:
+    """The form of the head of an operation in which every name is masked."""
+    name, results, rest, generic = _begun(text)
+    return forms.form(name, tuple([count for _, count in results]), squeezed(rest), generic=generic)
+
+
+def count_names(text: str) -> int:
+    """How many names of values the text of an operation without regions holds."""
+    _, results, rest, _ = _begun(text)
+    return len(results) + len(forms.masked(squeezed(rest))[1])
+
+
 def head(text: str) -> tuple[Form, tuple[str, ...], tuple[str, ...]]:
     """Form, names of results and names of values of an operation's text before its first region."""
+    name, results, behind, generic = _begun(text)
+    rest, values = forms.masked(squeezed(behind))
+    counts = tuple([count for _, count in results])
+    return forms.form(name, counts, rest, generic=generic), tuple([result for result, _ in results]), values
+
+
+def _begun(text: str) -> tuple[str, list[tuple[str, int]], str, bool]:
+    """Registered name, results with the number of values of each, what follows, whether the name is quoted."""
     position = 0
     name, generic = "", False
-    results: tuple[str, ...] = ()
-    counts: tuple[int, ...] = ()
+    results: list[tuple[str, int]] = []
     if text.startswith("%") and (match := _RESULTS.match(text)):
-        found = _RESULT.findall(match[0])
-        results = tuple(result for result, _ in found)
-        counts = tuple(min(int(count[:9]), _MAX_COUNT) if count else 1 for _, count in found)
+        results = [
+            (result, min(int(count[:9]), _MAX_COUNT) if count else 1)
+            for result, count in _RESULT.findall(match[0])
+        ]
         position = match.end()
     if match := _NAME.match(text, position):
         name = match[1] or match[2] or ""
         generic = match[1] is not None
         position = match.end()
-    rest, values = forms.masked(_squeeze(text[position:]))
-    return forms.form(name, counts, rest, generic=generic), results, values
+    return name, results, text[position:], generic
 
 
-def _squeeze(text: str) -> str:
+def squeezed(text: str) -> str:
     """White space outside strings as single spaces, none at the ends."""
     if '"' not in text:
         return " ".join(text.split())

@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import msgspec
+from itertools import zip_longest
 
 from irdiff.api import Artifact, Canonical, Context
-from irdiff_mlir import aliases, drift, forms, functions, reader, spelling
+from irdiff_mlir import aliases, drift, forms, functions, kept, reader, spelling
 from irdiff_mlir.erased import Erased
 from irdiff_mlir.forms import Form
 from irdiff_mlir.functions import FUNCTIONS
 from irdiff_mlir.model import Item, ItemKind, Module, Operation
 from irdiff_mlir.names import Names
-from irdiff_mlir.places import LOCATION_STRING, Places
-from irdiff_mlir.spelling import DEFINE, USE, Erasures
+from irdiff_mlir.places import Places
+from irdiff_mlir.spelling import DEFINE, USE, Erasures, Spelled, Template
 
 
 def canonical(artifact: Artifact, context: Context) -> Canonical:
     """The canonical form of an artifact. Raises ParseError where nothing can be read."""
     module = reader.read(artifact, context)
     return _Writer(module, context).write()
-
-
-class _Template(msgspec.Struct, frozen=True, kw_only=True):
-    """The text of all operations of one form, in one module."""
-
-    text: str
-    """With ``%s`` for every name of a value or block."""
-    slots: tuple[str, ...] | None
-    """For each name how it is treated; None where all are used or, if unknown, defined."""
-    erased: Erasures
-    movable: bool = False
-    """Names stand in attribute dictionaries, which are sorted: the text is then that before the head alone."""
 
 
 class _Writer:
@@ -54,14 +41,14 @@ class _Writer:
         self.names: Names[str] = Names()
         self.renamed: list[str] = []
         self.values = self.blocks = 0
-        self.depth = 0
+        self.indent = ""
         self.lines: list[str] = []
         self.places: list[int] = []
         self.functions: list[tuple[int, int]] = []
         self.private = (
             functions.private_names(module.operations) if context.normalizes("function-names") else {}
         )
-        self.templates: dict[Form, _Template] = {}
+        self.templates: dict[Form, Template] = {}
         self.constants: dict[Form, str] = {}
         self.shown: dict[str, str] = {}
         """Names of aliases and functions to what is written for them, ``%`` doubled."""
@@ -73,11 +60,21 @@ class _Writer:
             for alias in self.module.alias_definitions:
                 self._put(f"{alias.name} = {self._spelled(alias.text)}", alias.line)
         items = self._ordered() if self.context.normalizes("constant-order") else self.module.items
-        is_operation = ItemKind.OPERATION
+        is_operation, add_line, add_place = ItemKind.OPERATION, self.lines.append, self.places.append
+        templates, results, find = self.templates, self._results, self.names.find
+        define, rename = self._define, self.rename
         for item in items:
             kind = item.kind
             if kind is is_operation:
-                self._operation(operations[item.operation])
+                operation = operations[item.operation]
+                template = templates.get(operation.form) or self._template(operation.form)
+                if operation.regions or not (rename and template.plain):
+                    self._operation(operation, template)
+                    continue
+                begun_with = results(operation) if operation.results else ""
+                words = tuple([find(name) or define(name) for name in operation.values])
+                add_line(self.indent + begun_with + template.text % words)
+                add_place(item.line)
             elif kind is ItemKind.REGION:
                 self._region(operations[item.operation], item.text, item.line, begun)
             elif kind is ItemKind.LABEL:
@@ -87,24 +84,27 @@ class _Writer:
             else:
                 self._put(item.text, item.line)
         self._erase()
-        self._append_locations()
+        kept.put_back(self.module, self.context.normalizes, self.lines, self.places)
         return Canonical.of(self.lines, places=self.places, erased=self.erased.digests())
 
     def _ordered(self) -> list[Item]:
         """The items, constants that stand side by side sorted by their text."""
         operations, is_operation = self.module.operations, ItemKind.OPERATION
-        found: list[Item] = []
+        found = list(self.module.items)
+        constants = [
+            at
+            for at, item in enumerate(found)
+            if item.kind is is_operation
+            and operations[item.operation].name == "arith.constant"
+            and not operations[item.operation].regions
+        ]
         run: list[tuple[str, Item]] = []
-        for item in self.module.items:
-            operation = operations[item.operation] if item.kind is is_operation else None
-            if operation is not None and operation.name == "arith.constant" and not operation.regions:
-                run.append((self._constant(operation.form), item))
-                continue
-            if run:
-                found += self._sorted_run(run)
+        for at, following in zip_longest(constants, constants[1:]):
+            run.append((self._constant(operations[found[at].operation].form), found[at]))
+            if following != at + 1:
+                found[at + 1 - len(run) : at + 1] = self._sorted_run(run)
                 run = []
-            found.append(item)
-        return found + self._sorted_run(run)
+        return found
 
     def _constant(self, form: Form) -> str:
         text = self.constants.get(form)
@@ -120,10 +120,10 @@ class _Writer:
         return [run[at][1] for at in ranked]
 
     def _put(self, text: str, line: int) -> None:
-        self.lines.append("  " * self.depth + text)
+        self.lines.append(self.indent + text)
         self.places.append(line)
 
-    def _operation(self, operation: Operation) -> None:
+    def _operation(self, operation: Operation, template: Template) -> None:
         form = operation.form
         if operation.regions and form.name in FUNCTIONS:
             self.functions.append((self.values, self.blocks))
@@ -131,32 +131,27 @@ class _Writer:
         results = self._results(operation) if operation.results else ""
         if operation.regions:
             self.names.enter()  # the arguments in its head are names of its first region
-        template = self.templates.get(form)
-        if template is None:
-            template = self.templates[form] = self._template(form)
         for name, texts in template.erased:
             self.erased.add(name, *texts)
         if template.movable:
             shown = self._text(drift.head(form.written, operation.head) if self.fold else operation.head)
             self._put(f"{results}{template.text}{shown}", operation.line)
         else:
-            self._put(results + self._filled(template, operation.values), operation.line)
+            self._put(results + self._filled(template.text, template.slots, operation.values), operation.line)
 
-    def _filled(self, template: _Template, values: Sequence[str]) -> str:
-        """The template with what the names of one operation mean."""
-        if not values and template.slots is None:
-            return template.text % ()
-        if template.slots is None:
+    def _filled(self, text: str, slots: tuple[str, ...] | None, values: Sequence[str]) -> str:
+        """The text of a template with what the names of one operation mean."""
+        if slots is None:
             if not self.rename:
-                return template.text % tuple(values)
+                return text % tuple(values)
             find, define = self.names.find, self._define
-            return template.text % tuple([find(name) or define(name) for name in values])
+            return text % tuple([find(name) or define(name) for name in values])
         following = iter(values)
         words = [
             self._meaning(slot, next(following)) if slot in (USE, DEFINE) else self._block(slot)
-            for slot in template.slots
+            for slot in slots
         ]
-        return template.text % tuple(words)
+        return text % tuple(words)
 
     def _meaning(self, slot: str, name: str) -> str:
         if not self.rename:
@@ -166,13 +161,16 @@ class _Writer:
     def _block(self, name: str) -> str:
         return (self.names.find_own(name) or self._define(name)) if self.rename else name
 
-    def _template(self, form: Form) -> _Template:
-        begun = spelling.begun(form, self.fold)
-        if begun.movable:
-            return _Template(text=begun.shown, slots=None, erased=begun.erased, movable=True)
-        text, slots, more, _ = self._cut(begun.head)
-        shown = begun.shown.replace("%", "%%") if "%" in begun.shown else begun.shown
-        return _Template(text=shown + text, slots=slots, erased=begun.erased + more)
+    def _template(self, form: Form) -> Template:
+        """The text of all operations of one form in this module."""
+        found, spelled = spelling.template(form, self.fold, self.sort)
+        if spelled is not None:
+            text, erased = self._resolved(spelled)
+            erased = found.erased + erased
+            plain = found.slots is None and not erased
+            found = Template(text=found.text + text, slots=found.slots, erased=erased, plain=plain)
+        self.templates[form] = found
+        return found
 
     def _cut(self, text: str) -> tuple[str, tuple[str, ...] | None, Erasures, tuple[str, ...]]:
         """A text in its canonical spelling with ``%s`` for names, how to treat each, what is erased, the names."""
@@ -181,15 +179,19 @@ class _Writer:
         found = spelling.spelled(text, self.fold, self.sort)
         if not found.references:
             return found.pieces[0], found.slots, found.erased, found.names
+        shown, erased = self._resolved(found)
+        return shown, found.slots, (*found.erased, *erased), found.names
+
+    def _resolved(self, found: Spelled) -> tuple[str, Erasures]:
+        """A text with what its references stand for in this module, and what else is erased for that."""
         shown = self.shown
         for word in found.references:
             if word not in shown:
                 shown[word] = self._reference(word).replace("%", "%%")
         text = forms.joined(found.pieces, [shown[word] for word in found.references])
-        erased = found.erased
         if self.private and (renamed := tuple(filter(self._is_renamed, found.references))):
-            erased = (*erased, ("function-names", renamed))
-        return text, found.slots, erased, found.names
+            return text, (("function-names", renamed),)
+        return text, ()
 
     def _is_renamed(self, word: str) -> bool:
         return word[0] == "@" and word != self._reference(word)
@@ -207,17 +209,17 @@ class _Writer:
         if operation.index in begun:
             self.names.leave()
             self.names.enter()
-            self.depth -= 1
+            self.indent = self.indent[2:]
             between = self._text(text)
             self._put(f"}}{'' if between.startswith(',') else ' '}{between} {{", line)
         else:
             begun.add(operation.index)
             self.lines[-1] += "{" if self.lines[-1].endswith("(") else " {"
-        self.depth += 1
+        self.indent += "  "
 
     def _end(self, operation: Operation, text: str, line: int) -> None:
         self.names.leave()
-        self.depth -= 1
+        self.indent = self.indent[2:]
         tail = self._text(text)
         self._put(f"}}{'' if tail.startswith(')') or not tail else ' '}{tail}", line)
         if operation.name in FUNCTIONS and self.functions:
@@ -243,7 +245,7 @@ class _Writer:
         spelled, slots, erased, names = self._cut(text)
         for name, texts in erased:
             self.erased.add(name, *texts)
-        return self._filled(_Template(text=spelled, slots=slots, erased=()), names)
+        return self._filled(spelled, slots, names)
 
     def _reference(self, word: str) -> str:
         """An alias's content, ``@f0`` for a private function of the file, or the word as it is."""
@@ -267,17 +269,8 @@ class _Writer:
         for alias in module.alias_definitions:
             erased.add("attribute-aliases", f"{alias.ordinal} {alias.after}", alias.name, alias.text)
         places = Places()
-        for definition in module.location_definitions:
-            places.lines.append(f"{definition.ordinal} {definition.name}")
-            places.add(definition.text)
-        for location in module.locations:
-            places.lines.append(str(location.ordinal))
-            for text in location.inner:
-                places.add(text)
-            if '"' in location.trailing:
-                places.add(location.trailing)
-            else:
-                places.lines.append(location.trailing)
+        places.add_definitions(module.location_definitions)
+        places.add_carried(module.locations)
         for name, texts in (
             ("source-lines", places.lines),
             ("source-paths", places.paths),
@@ -287,38 +280,3 @@ class _Writer:
                 erased.add(name, *texts)
         erased.add("comments", *(f"{ordinal} {text}" for ordinal, text in module.comments))
         erased.add("whitespace", *module.spaces)
-
-    def _append_locations(self) -> None:
-        """Put back what ``--no-normalize`` keeps: comments, white space and parts of locations."""
-        paths = not self.context.normalizes("source-paths")
-        numbers = not self.context.normalizes("source-lines")
-        names = not self.context.normalizes("argument-locations")
-        if paths or numbers or names:
-            definitions = {entry.name: entry.text for entry in self.module.location_definitions}
-            by_line = {place.line: (*place.inner, place.trailing) for place in self.module.locations}
-            for index, line in enumerate(self.places):
-                parts = [
-                    part
-                    for text in by_line.get(line, ())
-                    for part in _parts(definitions.get(text, text), paths=paths, numbers=numbers, names=names)
-                ]
-                if parts:
-                    self.lines[index] += f" loc({' '.join(parts)})"
-        if not self.context.normalizes("comments"):
-            self.lines.extend(text for _, text in self.module.comments)
-            self.places.extend(0 for _ in self.module.comments)
-        if not self.context.normalizes("whitespace"):
-            self.lines.extend(f"// spaces {text!r}" for text in self.module.spaces)
-            self.places.extend(0 for _ in self.module.spaces)
-
-
-def _parts(text: str, *, paths: bool, numbers: bool, names: bool) -> list[str]:
-    """The parts of one location that are kept."""
-    found: list[str] = []
-    for match in LOCATION_STRING.finditer(text):
-        if match[2]:
-            found += [f'"{match[1]}"'] if paths else []
-            found += [match[2].lstrip(":")] if numbers else []
-        elif names:
-            found.append(f'"{match[1]}"')
-    return found

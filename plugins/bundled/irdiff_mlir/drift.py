@@ -9,6 +9,7 @@ function type of ``tc_gen5_mma``.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 DIALECTS = {
     "triton_gpu": "ttg",  # Triton 3.2
@@ -49,6 +50,9 @@ _BARRIERS = {"gpu.barrier": "all", "ttg.local_barrier": "local"}
 RELEASE_DEFAULTS = ('"ttng.two-ctas" = false',)
 """Attributes that a newer release writes with the value an older one had without saying so."""
 
+_LONGEST = 2_048
+"""Characters of a text that is remembered in its newest spelling; a longer one is spelled each time."""
+
 _DIALECT = re.compile(r"(?<![\w.])(triton_nvidia_gpu|triton_gpu|amdgpu)(?=\.)")
 _OLD_SHARED = re.compile(r"#ttg\.shared<\{([^{}]*), hasLeadingOffset = false\}>")
 _OLD_SPELLINGS = (
@@ -66,13 +70,27 @@ _OLD_SPELLINGS = (
     "async_commit_group tokens",
     *RELEASE_DEFAULTS,
 )
+_PARTS = (
+    "gpu.",
+    "<tensor<",
+    "tt.memdesc<",
+    "#ttg.shared<",
+    "experimental_desc",
+    "Modifier = ",
+    "Policy = ",
+    "memdesc_subview",
+    "local_barrier",
+    "group tokens",
+    "two-ctas",
+)
+"""One of these is in each of them."""
 _POLICY = re.compile(r" (cacheModifier|evictionPolicy) = (\w+)")
 _CLOSERS = re.compile(r"->|[<>]")
 
 
 def has_old_names(text: str) -> bool:
     """Whether any spelling folded here occurs in the text."""
-    return any(spelling in text for spelling in _OLD_SPELLINGS)
+    return any(part in text for part in _PARTS) and any(spelling in text for spelling in _OLD_SPELLINGS)
 
 
 def old_spellings(text: str) -> list[str]:
@@ -95,6 +113,10 @@ def operation(name: str) -> str:
 
 def text(written: str) -> str:
     """Types, attributes and attribute names of a piece of text in their newest spelling."""
+    return _known(written) if len(written) <= _LONGEST else _newest(written)
+
+
+def _newest(written: str) -> str:
     folded = _DIALECT.sub(lambda match: DIALECTS[match[1]], written)
     for before, after in TYPES.items():
         folded = folded.replace(before, after)
@@ -102,6 +124,9 @@ def text(written: str) -> str:
         folded = _OLD_SHARED.sub(r"#ttg.swizzled_shared<{\1}>", folded)
     # Triton 3.9: a tensor descriptor names its block without the word tensor.
     return _unwrap(_unwrap(folded, "tensordesc<", "tensor<"), ", <", "tensor<")
+
+
+_known = lru_cache(4096)(_newest)
 
 
 def head(name: str, written: str) -> str:

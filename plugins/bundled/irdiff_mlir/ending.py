@@ -134,10 +134,11 @@ def _open_regions(code: tuple[str, ...]) -> list[tuple[int, bool]]:
 
 def undefined(parts: Lines) -> str:
     """A location used and never defined: definitions stand at the end of the file."""
-    defined = {definition.name for definition in parts.location_definitions}
-    used = {location.trailing for location in parts.locations if location.trailing[:4] == "#loc"}
-    for location in parts.locations:
-        for text in location.inner:
-            used.update(_REFERENCE.findall(text))
-    missing = sorted(used - defined)
-    return f"location {missing[0]} is used and not defined" if missing else ""
+    used = set(parts.locations.trailing)
+    used.difference_update(parts.location_definitions.names)
+    missing = {text for text in used if text[:4] == "#loc"}
+    for texts in parts.locations.inner.values():
+        for text in texts:
+            missing.update(_REFERENCE.findall(text))
+    missing.difference_update(parts.location_definitions.names)
+    return f"location {min(missing)} is used and not defined" if missing else ""

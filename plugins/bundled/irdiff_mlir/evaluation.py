@@ -12,13 +12,14 @@ from functools import lru_cache
 
 import msgspec
 
-from irdiff_mlir import expressions, scalars
+from irdiff_mlir import expressions, forms, literals, scalars
 from irdiff_mlir.expressions import Expression, Predicate, Value
 from irdiff_mlir.functions import Function
 from irdiff_mlir.model import Operation
 from irdiff_mlir.program import Operand, Program
 
 _CALLEE = re.compile(r'@(?:"([^"]*)"|([\w$.-]+))')
+_CALLS = frozenset(("tt.call", "func.call"))
 _MAX_WALKS = 4
 _MAX_CALLS = 8
 _MAX_DEPTH = 64
@@ -26,7 +27,7 @@ _MAX_STEPS = 200_000
 _MAX_FOUND = 5_000
 
 
-class Given(msgspec.Struct, frozen=True):
+class Given(msgspec.Struct, frozen=True, gc=False):
     """One access, with the values of its operands."""
 
     operation: int
@@ -49,9 +50,43 @@ def accesses(program: Program, names: frozenset[str]) -> tuple[Given, ...]:
     return tuple(walk.found)
 
 
+NOTHING, FIRST, ALL, HANDED, BRANCH = range(5)
+"""What the value of an operation follows from: none of its operands, the first, all; and operations that hand values
+to what is around them, or branch."""
+
+
+@lru_cache(forms.MOST)
+def _reads(name: str) -> int:
+    if name in ("scf.yield", "tt.return", "func.return"):
+        return HANDED
+    if name in scalars.KEPT or name in scalars.CONVERSIONS:
+        return FIRST
+    if name in scalars.LEAVES or _is_floating(name):
+        return NOTHING
+    return BRANCH if name.startswith("cf.") else ALL
+
+
 @lru_cache(256)
 def _is_floating(name: str) -> bool:
     return name.startswith("math.") or (name.startswith("arith.") and name.endswith("f"))
+
+
+def _needed(program: Program, names: frozenset[str]) -> bytearray:
+    """For each operation whether an access may rest on it: the half that computes elements is not walked."""
+    operands = program.operands
+    needed = bytearray(len(operands))
+    walked = names | _CALLS
+    for operation in reversed(program.module.operations):
+        index = operation.index
+        reads = _reads(operation.name)
+        if operation.name in walked or operation.regions or reads == HANDED:
+            needed[index] = 1
+        elif not needed[index] or reads == NOTHING:
+            continue
+        for operand in operands[index][:1] if reads == FIRST and not operation.regions else operands[index]:
+            if operand.operation >= 0:
+                needed[operand.operation] = 1
+    return needed
 
 
 class _Walk:
@@ -66,6 +101,7 @@ class _Walk:
             self.children.setdefault(operation.parent, []).append(operation.index)
         self.functions = {function.name: function for function in program.functions}
         self.loops = {loop.operation: loop for loop in program.loops}
+        self.needed = _needed(program, names)
         self.steps: dict[tuple[int, int], Expression] = {}
         """(loop, which carried value) -> by how much it advances."""
         self.begin()
@@ -93,16 +129,19 @@ class _Walk:
         """Walk what an operation holds; the operands of the last operation that hands values on."""
         handed: tuple[Value, ...] | None = None
         branches = False
+        operations, needed = self.operations, self.needed
         for index in self.children.get(parent, ()):
             self.budget -= 1
             if self.budget <= 0:
                 return ()
-            operation = self.operations[index]
-            if operation.name in ("scf.yield", "tt.return", "func.return"):
+            operation = operations[index]
+            reads = _reads(operation.name)
+            if reads == HANDED:
                 # The front end puts a block that nothing leads to behind the return.
                 handed = self._operands(operation) if handed is None else handed
-            else:
-                branches = branches or operation.name.startswith("cf.")
+                continue
+            branches = branches or reads == BRANCH
+            if needed[index]:
                 self._operation(operation, depth)
         return () if branches or handed is None else handed
 
@@ -126,14 +165,19 @@ class _Walk:
         name, index = operation.name, operation.index
         if _is_floating(name):
             # Floating point is said by name where it is used, but for constants that are converted.
-            if name in scalars.CONVERSIONS and (same := scalars.literal(self._operands(operation)[:1])):
+            if name in scalars.CONVERSIONS and (same := literals.literal(self._operands(operation)[:1])):
                 self.values[index] = (same,)
             return
         if operation.regions:
             self._regions(operation, depth)
             return
-        if name in ("tt.call", "func.call"):
+        if name in _CALLS:
             self.values[index] = self._call(operation)
+            return
+        if name in scalars.KEPT:
+            operands = self.program.operands[index]
+            if operands and operation.results:
+                self.values[index] = (self._value(operands[0]),)
             return
         values = self._operands(operation)
         if name in self.names and len(self.found) < _MAX_FOUND:
@@ -222,7 +266,7 @@ class _Walk:
             inner = self.operations[index]
             if inner.name == "scf.yield":
                 sides.append(self._operands(inner))
-            else:
+            elif self.needed[index]:
                 self._operation(inner, depth + 1)
         if len(sides) == 2 and chosen:
             self.values[operation.index] = tuple(

@@ -25,7 +25,7 @@ _MOST = 4096
 Monomial = tuple[str, ...]
 
 
-class Expression(msgspec.Struct, frozen=True):
+class Expression(msgspec.Struct, frozen=True, gc=False):
     """A sum of coefficient times monomial, in units of elements where it is a pointer."""
 
     terms: tuple[tuple[Monomial, int], ...]
@@ -43,7 +43,7 @@ class Expression(msgspec.Struct, frozen=True):
         return (atom for monomial, _ in self.terms for atom in monomial)
 
 
-class Predicate(msgspec.Struct, frozen=True):
+class Predicate(msgspec.Struct, frozen=True, gc=False):
     """Comparisons joined by ``and`` or ``or``; no part at all is true under ``and`` and false under ``or``."""
 
     joined: str

@@ -29,7 +29,7 @@ _BEFORE_QUOTED = ("<", "{", " : ", "->")
 """What begins types and attributes: in the printer's text names rarely follow."""
 
 
-class Form(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class Form(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     """An operation without the names of its values; compared by identity."""
 
     name: str
@@ -90,8 +90,7 @@ def named(form: Form, values: tuple[str, ...]) -> Form:
 def _made(name: str, results: tuple[int, ...], text: str, generic: bool) -> Form:  # noqa: FBT001
     written = drift.registered(name)
     pieces = _pieces(text)
-    found = [_NUMBER.match(piece) for piece in pieces[1:]]
-    numbers = tuple([int(number[1]) if number else 0 for number in found])
+    numbers = tuple([_number(piece) if piece[:1] == "#" else 0 for piece in pieces[1:]])
     position = len(text) - len(pieces[-1])
     return Form(
         name=drift.operation(written),
@@ -108,6 +107,12 @@ def _made(name: str, results: tuple[int, ...], text: str, generic: bool) -> Form
 
 
 _form = lru_cache(MOST)(_made)
+
+
+def _number(piece: str) -> int:
+    """``#1`` behind a name: which of its values is meant."""
+    match = _NUMBER.match(piece)
+    return int(match[1]) if match else 0
 
 
 def _pieces(text: str) -> tuple[str, ...]:

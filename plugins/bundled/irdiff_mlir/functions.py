@@ -18,7 +18,7 @@ _FUNCTION = re.compile(r'(?:(public|private|nested) )?@(?:"([^"]*)"|([\w$.-]+))\
 _MANGLED = re.compile(r"(.*?\w)__")
 
 
-class Argument(msgspec.Struct, frozen=True, kw_only=True):
+class Argument(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One argument of a function."""
 
     name: str

@@ -7,13 +7,17 @@ before the parser sees the text and kept in a table.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import msgspec
 
-from irdiff_mlir.model import Alias, Location, LocationAlias
+from irdiff_mlir.model import Alias, LocationAliases, Locations
 
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"?'
 _LOCATION_ALIAS = re.compile(r"(#loc\d*) = loc\((.*)\)$")
+_ONE_PLACE = r'"([^"\\\n#]*)"(?::(\d{1,9}):\d+|\((#loc\d*)\))'
+_PLAIN = re.compile(_ONE_PLACE)
+_DEFINITIONS = re.compile(rf"^(#loc\d*) = loc\(({_ONE_PLACE}|.*)\)$", re.MULTILINE)
 _ALIAS = re.compile(r"([#!][A-Za-z_][\w$-]*) = (\S.*)$")
 _SIMPLE = re.compile(r"#loc\d*|unknown")
 _PIECE = re.compile(_STRING + r"|(?<![\w.$])loc\(|//")
@@ -28,12 +32,21 @@ class Lines(msgspec.Struct, frozen=True, kw_only=True):
     closed: tuple[bool, ...]
     """Whether a location ended the line, which is where an operation ends."""
     aliases: tuple[Alias, ...]
-    location_definitions: tuple[LocationAlias, ...]
-    locations: tuple[Location, ...]
+    location_definitions: LocationAliases
+    locations: Locations
     comments: tuple[tuple[int, str], ...]
     spaces: tuple[str, ...]
     resources: tuple[tuple[int, str], ...] = ()
     """Lines of a ``{-# ... #-}`` section, with their numbers."""
+
+
+def definitions(text: str, start: int) -> list[tuple[str, str, str, str, str]] | None:
+    """Definitions of locations from ``start`` to the end of a text, each with what is plain of it.
+
+    None where any line there is something else.
+    """
+    found = _DEFINITIONS.findall(text, start)
+    return found if len(found) == text.count("\n", start) else None
 
 
 def split(text: str) -> Lines:
@@ -49,12 +62,73 @@ def split(text: str) -> Lines:
         code=tuple(splitter.code),
         closed=tuple(splitter.closed),
         aliases=tuple(splitter.aliases),
-        location_definitions=tuple(splitter.definitions),
-        locations=tuple(splitter.locations),
+        location_definitions=splitter.definitions.done(),
+        locations=splitter.locations.done(),
         comments=tuple(splitter.comments),
         spaces=tuple(splitter.spaces),
         resources=tuple(splitter.resources),
     )
+
+
+class Definitions:
+    """Collects definitions of locations."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.texts: list[str] = []
+        self.ordinals: list[int] = []
+        self.plain: list[tuple[str, str, str]] = []
+
+    def add(self, name: str, text: str, ordinal: int) -> None:
+        """The next one; see :class:`LocationAliases`."""
+        self.names.append(name)
+        self.texts.append(text)
+        self.ordinals.append(ordinal)
+        match = _PLAIN.fullmatch(text)
+        self.plain.append((match[1], match[2] or "", match[3] or "") if match else ("", "", ""))
+
+    def extend(self, found: Sequence[tuple[str, str, str, str, str]], ordinal: int) -> None:
+        """What :func:`definitions` found, with no code between them."""
+        self.names += [one[0] for one in found]
+        self.texts += [one[1] for one in found]
+        self.plain += [one[2:] for one in found]
+        self.ordinals += [ordinal] * len(found)
+
+    def done(self) -> LocationAliases:
+        """All of them."""
+        return LocationAliases(
+            names=tuple(self.names),
+            texts=tuple(self.texts),
+            ordinals=tuple(self.ordinals),
+            plain=tuple(self.plain),
+        )
+
+
+class Carried:
+    """Collects the locations that lines carry."""
+
+    def __init__(self) -> None:
+        self.lines: list[int] = []
+        self.trailing: list[str] = []
+        self.ordinals: list[int] = []
+        self.inner: dict[int, tuple[str, ...]] = {}
+
+    def add(self, line: int, trailing: str, ordinal: int, inner: Sequence[str] = ()) -> None:
+        """Those of the next line; see :class:`Locations`."""
+        self.lines.append(line)
+        self.trailing.append(trailing)
+        self.ordinals.append(ordinal)
+        if inner:
+            self.inner[len(self.lines) - 1] = tuple(inner)
+
+    def done(self) -> Locations:
+        """All of them."""
+        return Locations(
+            lines=tuple(self.lines),
+            trailing=tuple(self.trailing),
+            ordinals=tuple(self.ordinals),
+            inner=self.inner,
+        )
 
 
 class _Splitter:
@@ -64,8 +138,8 @@ class _Splitter:
         self.code: list[str] = []
         self.closed: list[bool] = []
         self.aliases: list[Alias] = []
-        self.definitions: list[LocationAlias] = []
-        self.locations: list[Location] = []
+        self.definitions = Definitions()
+        self.locations = Carried()
         self.comments: list[tuple[int, str]] = []
         self.spaces: list[str] = []
         self.resources: list[tuple[int, str]] = []
@@ -89,9 +163,9 @@ class _Splitter:
         if match := _LOCATION_ALIAS.match(line):
             if last and match[2].count("(") != match[2].count(")"):
                 return False  # the file is cut off inside it
-            self.definitions.append(LocationAlias(name=match[1], text=match[2], ordinal=self.ordinal))
+            self.definitions.add(match[1], match[2], self.ordinal)
             return True
-        found = alias(line, number, self.ordinal, len(self.definitions))
+        found = alias(line, number, self.ordinal, len(self.definitions.names))
         if found is None:
             return False
         self.aliases.append(found)
@@ -116,9 +190,7 @@ class _Splitter:
             if comment:
                 self.comments.append((self.ordinal, comment))
         if trailing or inner:
-            self.locations.append(
-                Location(line=number, trailing=trailing, inner=tuple(inner), ordinal=self.ordinal)
-            )
+            self.locations.add(number, trailing, self.ordinal, inner)
         self.ordinal += 1 if plain and not plain.isspace() else 0
         if plain or plain == line:
             self.spaces.append(spaces(plain))
@@ -140,12 +212,16 @@ is_simple = _SIMPLE.fullmatch
 
 _JOINED = re.compile(r"\w%|\S=|=\S|[\w})>]\{")
 """Where the printer puts a space and none is: ``tt.load%p``, ``%x =tt.load``."""
+_MAY_JOIN = re.compile(r"%(?<=\w%)|=(?<=\S=)|=(?=\S)|\{(?<=[\w})>]\{)")
+"""Finds something where that does, and is fast where it does not."""
 
 
 def spaces(line: str) -> str:
     """Indentation, runs, trailing and missing white space of a line; single spaces are dropped."""
     body = line.lstrip()
-    indent = line[: len(line) - len(body)] + "".join(_JOINED.findall(body))
+    indent = line[: len(line) - len(body)]
+    if _MAY_JOIN.search(body):
+        indent += "".join(_JOINED.findall(body))
     if "  " not in body and "\t" not in body and "\r" not in body and not body.endswith(" "):
         return indent
     return indent + "|" + re.sub(r"\S+", "|", body)

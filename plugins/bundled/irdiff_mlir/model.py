@@ -79,7 +79,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     text: str = ""
 
 
-class Alias(msgspec.Struct, frozen=True, kw_only=True):
+class Alias(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """``#blocked = #ttg.blocked<{...}>`` at the top of the file."""
 
     name: str
@@ -93,26 +93,28 @@ class Alias(msgspec.Struct, frozen=True, kw_only=True):
     """How many location definitions are before it."""
 
 
-class LocationAlias(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """``#loc12 = loc("file.py":3:0)``."""
+class LocationAliases(msgspec.Struct, frozen=True, kw_only=True):
+    """All ``#loc12 = loc("file.py":3:0)``, in order of definition: one entry of each sequence for one of them."""
 
-    name: str
-    text: str
+    names: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
     """What stands in the parentheses."""
-    ordinal: int
+    ordinals: tuple[int, ...] = ()
     """How many lines with code are before it."""
+    plain: tuple[tuple[str, str, str], ...] = ()
+    """Of ``"file.py":3:0`` string and line, of ``"name"(#loc12)`` string, ``""`` and location; of others nothing."""
 
 
-class Location(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Locations of one line."""
+class Locations(msgspec.Struct, frozen=True, kw_only=True):
+    """Locations of the lines that carry some, in order: one entry of each sequence for one line."""
 
-    line: int
-    trailing: str
+    lines: tuple[int, ...] = ()
+    trailing: tuple[str, ...] = ()
     """What stands in the ``loc(...)`` that ends the line; ``""`` where none does."""
-    ordinal: int
+    ordinals: tuple[int, ...] = ()
     """Which line with code it is, from 0."""
-    inner: tuple[str, ...] = ()
-    """Those before it: of function and block arguments."""
+    inner: dict[int, tuple[str, ...]] = {}
+    """Position in these sequences to those before it: of function and block arguments."""
 
 
 class Module(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,10 +125,8 @@ class Module(msgspec.Struct, frozen=True, kw_only=True):
     aliases: dict[str, str]
     """Alias to its content, with every alias in it resolved and old names folded."""
     alias_definitions: tuple[Alias, ...]
-    location_definitions: tuple[LocationAlias, ...]
-    """In order of definition."""
-    locations: tuple[Location, ...]
-    """Lines that carry locations, in order."""
+    location_definitions: LocationAliases
+    locations: Locations
     comments: tuple[tuple[int, str], ...]
     """(lines with code before it, text)."""
     spaces: tuple[str, ...]

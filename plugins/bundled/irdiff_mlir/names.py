@@ -6,7 +6,7 @@ MLIR reuses names in sibling regions and in functions; a region sees its own and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -46,6 +46,14 @@ class Names(Generic[T]):
         if name not in hidden:
             hidden[name] = now.get(name)
         now[name] = meaning
+
+    def define_all(self, names: Iterable[str], meaning: T) -> None:
+        """Names of the innermost region, with one meaning."""
+        now, hidden = self._now, self._hidden[-1]
+        for name in names:
+            if name not in hidden:
+                hidden[name] = now.get(name)
+            now[name] = meaning
 
     def find_own(self, name: str) -> T | None:
         """What the name stands for where the innermost region itself defines it: blocks are seen nowhere else."""

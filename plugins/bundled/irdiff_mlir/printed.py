@@ -6,15 +6,14 @@ A line that is anything else (damage, an operation over several lines, a constan
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
-from irdiff_mlir import forms, lines, shapes
+from irdiff_mlir import forms, lines, masked, shapes
 from irdiff_mlir.lines import Lines
-from irdiff_mlir.model import Alias, Item, ItemKind, Location, LocationAlias, Operation
+from irdiff_mlir.model import Alias, Item, ItemKind, Operation
 
-_VALUE = re.compile(r"(%(?:[0-9]+|[A-Za-z_][A-Za-z0-9_$.-]*)(?![\w$.-]))")
+_LAST = "\n}"
+"""How the last line of code begins; definitions of locations follow."""
 _MAX_DEPTH = 200
 """Regions deeper than this are left to the reader of damaged text."""
 
@@ -43,11 +42,10 @@ class _Open(msgspec.Struct):
 
 def read(text: str) -> Page | None:
     """The page; None where a line is not as the printer writes it."""
-    if "\r" in text or not text.endswith("\n"):
+    if "\r" in text or masked.CARRIES in text or not text.endswith("\n"):
         return None
     page = _Page()
-    raw = text.split("\n")
-    if not page.read(raw) or page.stack or not page.operations:
+    if not page.read(text) or page.stack or not page.operations:
         return None
     return Page(
         operations=tuple(page.operations),  # type: ignore[arg-type]  # all ended, as the stack is empty
@@ -56,12 +54,12 @@ def read(text: str) -> Page | None:
             code=(),
             closed=(),
             aliases=tuple(page.aliases),
-            location_definitions=tuple(page.definitions),
-            locations=tuple(page.locations),
+            location_definitions=page.definitions.done(),
+            locations=page.locations.done(),
             comments=tuple(page.comments),
             spaces=tuple(page.spaces),
         ),
-        lines=len(raw),
+        lines=text.count("\n") + 1,
         has_region=page.has_region,
     )
 
@@ -73,67 +71,53 @@ class _Page:
         self.operations: list[Operation | None] = []
         self.items: list[Item] = []
         self.aliases: list[Alias] = []
-        self.definitions: list[LocationAlias] = []
-        self.locations: list[Location] = []
+        self.definitions = lines.Definitions()
+        self.locations = lines.Carried()
         self.comments: list[tuple[int, str]] = []
         self.spaces: list[str] = []
         self.stack: list[_Open] = []
         self.ordinal = 0
         self.has_region = False
 
-    def read(self, raw: list[str]) -> bool:  # noqa: C901  # the one hot loop: a call for each line costs a tenth
+    def read(self, text: str) -> bool:
         """Whether every line was understood."""
-        shape, split, add_location, add_space = (
-            shapes.shape,
-            _VALUE.split,
-            self.locations.append,
-            self.spaces.append,
-        )
-        add_operation, add_item, operations = self.operations.append, self.items.append, self.operations
-        kind_operation = ItemKind.OPERATION
+        last = text.rfind(_LAST)
+        code = text.find("\n", last + 1) + 1
+        if last >= 0 and (behind := lines.definitions(text, code)) is not None:
+            # the line end before them is that of a line of code, and what follows the last one is an empty line
+            understood = self._code(text[:code])
+            self.definitions.extend(behind, self.ordinal)
+            return understood
+        return self._code(text)
+
+    def _code(self, text: str) -> bool:  # noqa: C901  # the one hot loop: a call for each line costs a tenth
+        """Read lines, of which most are operations: what is alike in many is looked up by the line without names."""
+        raw = text.split("\n")
+        if len(max(raw, key=len)) > forms.LONGEST or not text.isascii():
+            return all(self._odd(number, line) for number, line in enumerate(raw, 1))
+        found, flat, carried = masked.split(text)
+        add_space, add_operation, add_item = self.spaces.append, self.operations.append, self.items.append
+        add_line, add_trailing = self.locations.lines.append, self.locations.trailing.append
+        add_ordinal = self.locations.ordinals.append
+        operations, locations, kind_operation = self.operations, self.locations, ItemKind.OPERATION
+        at = seen = 0
         parent = -1
-        for number, line in enumerate(raw, 1):
-            first = line[:1]
-            if first == "#" or first == "!":
-                if not self._definition(number, line):
-                    return False
-                continue
+        for number, line in enumerate(map(masked.line, found), 1):
+            start, at = at, at + line.names
             trailing = ""
-            plain = line
-            if "loc(" in line or "//" in line:
-                plain, found_location, trailing = line.rpartition(" loc(")
-                if (
-                    found_location
-                    and trailing[-1:] == ")"
-                    and "//" not in line
-                    and lines.is_simple(trailing[:-1])
-                    and " loc(" not in plain
-                ):
-                    trailing = trailing[:-1]
-                    add_location(Location(line=number, trailing=trailing, ordinal=self.ordinal))
-                else:
-                    plain, trailing = self._take_apart(number, line)
-                    if not plain:
-                        continue
-            body = plain.lstrip(" ")
-            if not body:
-                if plain:
-                    return False
-                if not line:
-                    add_space("")
-                continue
-            self.ordinal += 1
-            if '"' in body:
-                masked, names = forms.masked(body)
-            else:
-                pieces = split(body)
-                masked, names = forms.MASK.join(pieces[::2]), tuple(pieces[1::2])
-            found = shape(masked)
-            add_space(plain[: len(plain) - len(body)] + found.spaces)
-            form = found.form
-            if form is not None and len(body) <= forms.LONGEST:
-                count = len(form.results)
-                values = names[count:]
+            if line.located:
+                trailing = carried[seen]
+                seen += 1
+            form = line.form
+            if form is not None:
+                if trailing:
+                    add_line(number)
+                    add_trailing(trailing)
+                    add_ordinal(self.ordinal)
+                self.ordinal += 1
+                add_space(line.space)
+                middle = start + line.results
+                values = flat[middle:at]
                 if form.quoted:
                     form = forms.named(form, values)
                 index = len(operations)
@@ -145,15 +129,81 @@ class _Page:
                         line=number,
                         last=number,
                         parent=parent,
-                        results=names[:count],
+                        results=flat[start:middle],
                         values=values,
                     )
                 )
                 add_item(Item(kind=kind_operation, operation=index, line=number))
-            elif not self._structure(found.kind, number, body, masked, names, trailing):
-                return False
+                continue
+            if not line.body:
+                if not self._odd(number, raw[number - 1]):
+                    return False
             else:
-                parent = self.stack[-1].index if self.stack else -1
+                if trailing:
+                    locations.add(number, trailing, self.ordinal)
+                self.ordinal += 1
+                add_space(line.space)
+                body = raw[number - 1].lstrip(" ")
+                if not self._structure(line.kind, number, body, line.body, flat[start:at], trailing):
+                    return False
+            parent = self.stack[-1].index if self.stack else -1
+        return True
+
+    def _odd(self, number: int, line: str) -> bool:
+        """Whether a line was understood that is looked at by itself: it has strings, comments, several locations."""
+        first = line[:1]
+        if first == "#" or first == "!":
+            return self._definition(number, line)
+        trailing = ""
+        plain = line
+        if "loc(" in line or "//" in line:
+            plain, found_location, trailing = line.rpartition(" loc(")
+            if (
+                found_location
+                and trailing[-1:] == ")"
+                and "//" not in line
+                and lines.is_simple(trailing[:-1])
+                and " loc(" not in plain
+            ):
+                trailing = trailing[:-1]
+                self.locations.add(number, trailing, self.ordinal)
+            else:
+                plain, trailing = self._take_apart(number, line)
+                if not plain:
+                    return True
+        body = plain.lstrip(" ")
+        if not body:
+            if plain:
+                return False
+            if not line:
+                self.spaces.append("")
+            return True
+        self.ordinal += 1
+        if '"' in body:
+            text, names = forms.masked(body)
+        else:
+            pieces = masked.VALUE.split(body)
+            text, names = forms.MASK.join(pieces[::2]), tuple(pieces[1::2])
+        found = shapes.shape(text)
+        self.spaces.append(plain[: len(plain) - len(body)] + found.spaces)
+        if found.form is None or len(body) > forms.LONGEST:
+            return self._structure(found.kind, number, body, text, names, trailing)
+        count = len(found.form.results)
+        form = forms.named(found.form, names[count:]) if found.form.quoted else found.form
+        index = len(self.operations)
+        self.operations.append(
+            Operation(
+                index=index,
+                name=form.name,
+                form=form,
+                line=number,
+                last=number,
+                parent=self.stack[-1].index if self.stack else -1,
+                results=names[:count],
+                values=names[count:],
+            )
+        )
+        self.items.append(Item(kind=ItemKind.OPERATION, operation=index, line=number))
         return True
 
     def _definition(self, number: int, line: str) -> bool:
@@ -162,9 +212,9 @@ class _Page:
             name, found, rest = line.partition(" = loc(")
             if not found or rest[-1:] != ")" or not lines.is_simple(name):
                 return False
-            self.definitions.append(LocationAlias(name=name, text=rest[:-1], ordinal=self.ordinal))
+            self.definitions.add(name, rest[:-1], self.ordinal)
             return True
-        alias = lines.alias(line, number, self.ordinal, len(self.definitions))
+        alias = lines.alias(line, number, self.ordinal, len(self.definitions.names))
         if alias is None:
             return False
         self.aliases.append(alias)
@@ -176,13 +226,11 @@ class _Page:
         if comment:
             self.comments.append((self.ordinal, comment))
         if trailing or inner:
-            self.locations.append(
-                Location(line=number, trailing=trailing, inner=tuple(inner), ordinal=self.ordinal)
-            )
+            self.locations.add(number, trailing, self.ordinal, inner)
         return plain, trailing
 
     def _structure(
-        self, kind: int, number: int, body: str, masked: str, names: tuple[str, ...], trailing: str
+        self, kind: int, number: int, body: str, text: str, names: tuple[str, ...], trailing: str
     ) -> bool:
         """A line that is no whole operation; False where it cannot be read by itself."""
         if kind == shapes.OTHER or len(body) > forms.LONGEST or (trailing and kind != shapes.CLOSE):
@@ -195,18 +243,18 @@ class _Page:
             )
             return True
         if kind == shapes.OPEN:
-            return self._begin(number, masked, names)
+            return self._begin(number, text, names)
         if not self.stack:
             return False
         entry = self.stack[-1]
-        entry.texts.append(masked)
+        entry.texts.append(text)
         if kind == shapes.BETWEEN:
             entry.places.append(len(self.items))
             self.items.append(Item(kind=ItemKind.REGION, operation=entry.index, line=number))
             return True
         return self._end(number, self.stack.pop())
 
-    def _begin(self, number: int, masked: str, names: tuple[str, ...]) -> bool:
+    def _begin(self, number: int, text: str, names: tuple[str, ...]) -> bool:
         index = len(self.operations)
         parent = self.stack[-1].index if self.stack else -1
         self.operations.append(None)
@@ -216,7 +264,7 @@ class _Page:
                 index=index,
                 parent=parent,
                 line=number,
-                texts=[masked],
+                texts=[text],
                 values=names,
                 places=[len(self.items)],
             )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import msgspec
 
 from irdiff.api import Artifact, Context, Scope
-from irdiff_mlir import constants, functions, reader, results
+from irdiff_mlir import constants, drift, forms, functions, reader, results
 from irdiff_mlir.aliases import Spelling
 from irdiff_mlir.forms import Form
 from irdiff_mlir.functions import FUNCTIONS, Function
@@ -41,7 +42,20 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 _UNKNOWN = Operand()
 
 
-class Loop(msgspec.Struct, frozen=True, kw_only=True):
+@lru_cache(forms.MOST)
+def _result(operation: int) -> Operand:
+    """The first result of an operation: the same value in every module."""
+    return Operand(operation=operation)
+
+
+@lru_cache(forms.MOST)
+def _types(form: Form) -> tuple[tuple[str, ...] | None, bool]:
+    """Types of the results of an operation without regions, and whether every module spells them like that."""
+    found = results.of_form(form)
+    return found, not any("#" in text or "!" in text or drift.text(text) != text for text in found or ())
+
+
+class Loop(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One loop."""
 
     scope: str
@@ -136,18 +150,31 @@ class _Resolver:
         self.constants: dict[int, int] = {}
         self.arguments: dict[int, str] = {}
         """Operations that only convert an argument of the kernel."""
-        self.typed: dict[Form, tuple[str, ...] | None] = {}
-        """Types of the results of operations without regions."""
         self.resolved: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def run(self) -> Program:
         operations = self.module.operations
         begun: dict[int, int] = {}
-        is_operation = ItemKind.OPERATION
+        is_operation, define, find = ItemKind.OPERATION, self.names.define_all, self.names.find
+        add_scope, add_types, add_operands = self.scopes.append, self.types.append, self.operands.append
+        evaluated, open_loops = constants.EVALUATED, self.open_loops
         for item in self.module.items:
             kind = item.kind
             if kind is is_operation:
-                self._operation(operations[item.operation])
+                operation = operations[item.operation]
+                form = operation.form
+                if operation.regions or form.numbered:
+                    self._operation(operation)
+                    continue
+                add_scope(open_loops[-1] if open_loops else "")
+                found, final = _types(form)
+                add_types(found if final else self._newest(found))
+                operands = tuple([find(name) or _UNKNOWN for name in operation.values])
+                add_operands(operands)
+                if operation.name in evaluated:
+                    self._evaluate(operation, operands)
+                if operation.results:
+                    define(operation.results, _result(operation.index))
             elif kind is ItemKind.REGION:
                 self._region(operations[item.operation], item, begun)
             elif kind is ItemKind.LABEL:
@@ -168,19 +195,11 @@ class _Resolver:
     def _operation(self, operation: Operation) -> None:
         form = operation.form
         self.scopes.append(self.open_loops[-1] if self.open_loops else "")
-        self.types.append(self._result_types(operation))
-        find = self.names.find
-        if form.numbered:
-            found = tuple(map(self._operand, operation.values, form.numbers))
-        else:
-            found = tuple([find(name) or _UNKNOWN for name in operation.values])
+        self.types.append(self._newest(results.result_types(operation)))
+        found = tuple(map(self._operand, operation.values, form.numbers))
         self.operands.append(found)
         if form.name in constants.EVALUATED:
-            if form.name in constants.UNCHANGED and found and found[0].argument:
-                self.arguments[operation.index] = found[0].argument
-            value = constants.evaluate(form, [self.constants.get(o.operation) for o in found])
-            if value is not None:
-                self.constants[operation.index] = value
+            self._evaluate(operation, found)
         if not operation.regions:
             self._define(operation)
             return
@@ -189,19 +208,23 @@ class _Resolver:
         elif operation.name in FUNCTIONS and (function := functions.of(operation)) is not None:
             self.functions.append(function)
 
+    def _evaluate(self, operation: Operation, operands: tuple[Operand, ...]) -> None:
+        """Note the value of an integer, or the argument that an operation only converts."""
+        form, known = operation.form, self.constants
+        if operands:
+            if form.name in constants.UNCHANGED and operands[0].argument:
+                self.arguments[operation.index] = operands[0].argument
+            if operands[0].operation not in known and form.name != "arith.constant":
+                return
+        value = constants.evaluate(form, [known.get(operand.operation) for operand in operands])
+        if value is not None:
+            known[operation.index] = value
+
     def _operand(self, name: str, result: int) -> Operand:
         found = self.names.find(name)
         if found is None:
             return _UNKNOWN
         return Operand(operation=found.operation, result=result, argument=found.argument) if result else found
-
-    def _result_types(self, operation: Operation) -> tuple[str, ...] | None:
-        if not operation.regions:
-            form = operation.form
-            if form not in self.typed:
-                self.typed[form] = self._newest(results.result_types(operation))
-            return self.typed[form]
-        return self._newest(results.result_types(operation))
 
     def _newest(self, written: tuple[str, ...] | None) -> tuple[str, ...] | None:
         if not written:
@@ -213,9 +236,7 @@ class _Resolver:
 
     def _define(self, operation: Operation) -> None:
         if operation.results:
-            operand = Operand(operation=operation.index)
-            for name in operation.results:
-                self.names.define(name, operand)
+            self.names.define_all(operation.results, _result(operation.index))
 
     def _region(self, operation: Operation, item: Item, begun: dict[int, int]) -> None:
         if begun.get(operation.index):

@@ -59,13 +59,13 @@ def result_types(operation: Operation) -> tuple[str, ...] | None:
     if not operation.form.results:
         return ()
     if not operation.regions:
-        return _of_form(operation.form)
+        return of_form(operation.form)
     return _expected(operation.form, operation.tail, type_section(operation))
 
 
 @lru_cache(forms.MOST)
-def _of_form(form: Form) -> tuple[str, ...] | None:
-    """Of an operation without regions."""
+def of_form(form: Form) -> tuple[str, ...] | None:
+    """As :func:`result_types`, of an operation without regions."""
     return _expected(form, "", head_section(form))
 
 

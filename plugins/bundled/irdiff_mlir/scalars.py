@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from irdiff_mlir import attributes, expressions, forms, types
+from irdiff_mlir import attributes, expressions, forms, literals, types
 from irdiff_mlir.expressions import Expression, Predicate, Value
 from irdiff_mlir.forms import Form
 
-_CONSTANT = re.compile(
-    r"(?:\{[^{}]*\} )?(?:dense<)?(true|false|-?\d[\d.]*(?:[eE][+-]?\d+)?|0x[0-9A-Fa-f]+)>?(?: : (.*))?$"
-)
 _LAYOUT = re.compile(r", #.*")
 _PREDICATE = re.compile(r"(\w+), ")
-_BITS = {"f64": (">d", 8), "f32": (">f", 4), "f16": (">e", 2), "bf16": (">f", 4)}
 
 KEPT = frozenset(
     (
@@ -35,7 +30,6 @@ KEPT = frozenset(
 """Operations whose result is their operand, as far as expressions go: widths are not told apart."""
 CONVERSIONS = frozenset(("arith.truncf", "arith.extf"))
 """Conversions of floating-point numbers, through which a constant stays what it is."""
-_LITERAL = re.compile(r"-?(?:\d[\d.e+-]*|inf)$|nan$")
 _SIGNED = {"eq": "==", "ne": "!=", "slt": "<", "sle": "<=", "sgt": ">", "sge": ">="}
 _UNSIGNED = {"ult": "<u", "ule": "<=u", "ugt": ">u", "uge": ">=u"}
 _SYMBOLS = {
@@ -86,71 +80,52 @@ _ON_NUMBERS: dict[str, Callable[[int, int], int]] = {
 _DIVIDING = frozenset(("//", "%", "//u", "%u", "cdiv"))
 
 
-def constant(head: str) -> Value:
-    """The value of ``arith.constant``: a number, a condition, a floating-point number as an atom."""
-    match = _CONSTANT.match(head)
-    if match is None:
-        return expressions.opaque("constant")
-    word, kind = match[1], match[2] or ""
-    if word in ("true", "false"):
-        return Predicate("and" if word == "true" else "or", ())
-    shaped = types.shaped(kind)
-    element = shaped.element if shaped else kind
-    if element[:1] in ("f", "b"):
-        return expressions.atom(_floating(word, element))
-    if len(word) > 24 or "." in word or "e" in word.lower().removeprefix("0x"):
-        return expressions.opaque("constant")
-    return expressions.number(int(word, 16) if word.startswith("0x") else int(word))
-
-
-def _floating(word: str, element: str) -> str:
-    """``0.0``, ``-inf``: MLIR prints in hexadecimal bits what has no short decimal form."""
-    if not word.startswith("0x"):
-        return repr(float(word))
-    form, size = _BITS.get(element, ("", 0))
-    bits = word[2:] + ("0000" if element == "bf16" else "")
-    if len(bits) != 2 * size:
-        return word
-    return repr(struct.unpack(form, bytes.fromhex(bits))[0])
-
-
-def literal(values: Sequence[Value]) -> Expression | None:
-    """The value where it is one floating-point number, else None."""
-    if len(values) != 1 or not isinstance(values[0], Expression) or len(values[0].terms) != 1:
-        return None
-    monomial, coefficient = values[0].terms[0]
-    return values[0] if coefficient == 1 and len(monomial) == 1 and _LITERAL.match(monomial[0]) else None
-
-
 def evaluate(form: Form, values: tuple[Value, ...]) -> Value | None:
     """The result of an operation on the values of its operands; None where nothing is known of it."""
     name = form.name
-    if name in _LEAVES:
+    if name in LEAVES:
         return _leaf(form)
     if not values:
         return None
-    return values[0] if name in KEPT else _computed(form, values)
+    if name in KEPT:
+        return values[0]
+    return _by_form(form, values) if name in _SPECIAL else _by_name(name, _predicate(form), values)
 
 
 @lru_cache(forms.MOST)
-def _computed(form: Form, values: tuple[Value, ...]) -> Value | None:
-    """As :func:`evaluate`, of an operation that computes: index arithmetic is much the same in all kernels."""
-    name = form.name
-    if name in _SPECIAL:
-        return _SPECIAL[name](form, values)
+def _by_form(form: Form, values: tuple[Value, ...]) -> Value | None:
+    """As :func:`evaluate`, of an operation that computes what its attributes and types say."""
+    return _SPECIAL[form.name](form, values)
+
+
+@lru_cache(forms.MOST)
+def _predicate(form: Form) -> str:
+    """What is compared for, of ``arith.cmpi``."""
+    match = _PREDICATE.match(form.text) if form.name == "arith.cmpi" else None
+    return match[1] if match else ""
+
+
+@lru_cache(forms.MOST)
+def _by_name(name: str, predicate: str, values: tuple[Value, ...]) -> Value | None:
+    """As :func:`evaluate`, whatever the types are: index arithmetic is much the same in all kernels and stages."""
+    if name == "arith.cmpi":
+        return _comparison(predicate, values)
+    if name == "arith.select":
+        return _select(values)
     if len(values) > 1 and all(isinstance(value, Predicate) for value in values):
         return _condition(name, expressions.predicate(values[0]), expressions.predicate(values[1]))
     return _arithmetic(name, [number(value) for value in values])
 
 
-_LEAVES = frozenset(("arith.constant", "tt.get_program_id", "tt.get_num_programs", "tt.make_range"))
+LEAVES = frozenset(("arith.constant", "tt.get_program_id", "tt.get_num_programs", "tt.make_range"))
+"""Operations whose value follows from their text alone."""
 
 
 @lru_cache(forms.MOST)
 def _leaf(form: Form) -> Value | None:
     """What needs no operand."""
     if form.name == "arith.constant":
-        return constant(form.text)
+        return literals.constant(form.text)
     if form.name != "tt.make_range":
         word = "pid" if form.name == "tt.get_program_id" else "grid"
         return expressions.atom(f"{word}.{form.text.partition(' ')[0]}")
@@ -188,20 +163,19 @@ def _descriptor(form: Form, values: Sequence[Value]) -> Value | None:
     return expressions.made("descriptor", values[:1], ", ".join(listed))
 
 
-def _comparison(form: Form, values: Sequence[Value]) -> Value | None:
-    match = _PREDICATE.match(form.text)
-    if match is None or len(values) < 2:
+def _comparison(predicate: str, values: Sequence[Value]) -> Value | None:
+    if not predicate or len(values) < 2:
         return None
     before, after = number(values[0]), number(values[1])
-    if match[1] in _SIGNED:
-        return expressions.compare(_SIGNED[match[1]], before, after)
-    symbol = _UNSIGNED.get(match[1])
+    if predicate in _SIGNED:
+        return expressions.compare(_SIGNED[predicate], before, after)
+    symbol = _UNSIGNED.get(predicate)
     if symbol is None:
         return None
     return Predicate("and", (f"{expressions.text(before)} {symbol} {expressions.text(after)}",))
 
 
-def _select(_: Form, values: Sequence[Value]) -> Value | None:
+def _select(values: Sequence[Value]) -> Value | None:
     if len(values) != 3:
         return None
     if values[1] == values[2]:
@@ -284,8 +258,6 @@ def _folded(symbol: str | None, function: str | None, first: Expression, second:
 
 
 _SPECIAL: dict[str, Callable[[Form, Sequence[Value]], Value | None]] = {
-    "arith.cmpi": _comparison,
-    "arith.select": _select,
     "tt.bitcast": _bitcast,
     "tt.expand_dims": _moved,
     "tt.make_tensor_descriptor": _descriptor,

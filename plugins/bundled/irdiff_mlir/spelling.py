@@ -14,7 +14,8 @@ from irdiff_mlir import attributes, drift, forms
 from irdiff_mlir.forms import Form
 
 _TOKEN = re.compile(
-    r'@?"[^"\\]*(?:\\.[^"\\]*)*"?|@[\w$.-]+|%[\w$.-]+|\^[\w$.-]+|(?<![\w.])[#!][A-Za-z_][\w$-]*(?![\w.<])'
+    r'@"[^"\\]*(?:\\.[^"\\]*)*"?|"[^"\\]*(?:\\.[^"\\]*)*"?|@[\w$.-]+|%[\w$.-]+|\^[\w$.-]+'
+    r"|#(?<![\w.]#)[A-Za-z_][\w$-]*(?![\w.<])|!(?<![\w.]!)[A-Za-z_][\w$-]*(?![\w.<])"
 )
 _PRINTED = {registered: printed for printed, registered in drift.BARE.items()}
 
@@ -34,7 +35,7 @@ def fold(text: str) -> tuple[str, tuple[str, ...]]:
     return folded, tuple(drift.old_spellings(text)) if folded != text else ()
 
 
-class Begun(msgspec.Struct, frozen=True, kw_only=True):
+class Begun(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An operation with its old spellings as far as they go by its name."""
 
     shown: str
@@ -63,7 +64,7 @@ def begun(form: Form, folds: bool) -> Begun:  # noqa: FBT001
     return Begun(shown=shown + joined, head=head, erased=tuple(erased), movable=movable)
 
 
-class Spelled(msgspec.Struct, frozen=True, kw_only=True):
+class Spelled(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A text with old spellings folded and dictionaries sorted, whatever its module."""
 
     pieces: tuple[str, ...]
@@ -117,3 +118,34 @@ def spelled(text: str, folds: bool, sorts: bool) -> Spelled:  # noqa: FBT001
         slots=None if all(slot == USE for slot in slots) else tuple(slots),
         erased=tuple(erased),
     )
+
+
+class Template(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
+    """The text of all operations of one form."""
+
+    text: str
+    """With ``%s`` for every name of a value or block."""
+    slots: tuple[str, ...] | None = None
+    """For each name how it is treated; None where all are used or, if unknown, defined."""
+    erased: Erasures = ()
+    movable: bool = False
+    """Names stand in attribute dictionaries, which are sorted: the text is then that before the head alone."""
+    plain: bool = False
+    """Whether it takes no more than names to fill it."""
+
+
+@lru_cache(forms.MOST)
+def template(form: Form, folds: bool, sorts: bool) -> tuple[Template, Spelled | None]:  # noqa: FBT001
+    """The template of a form; where its head refers to what a module defines, the part before that, and the head."""
+    start = begun(form, folds)
+    if start.movable:
+        return Template(text=start.shown, erased=start.erased, movable=True), None
+    shown = start.shown.replace("%", "%%")
+    if not start.head:
+        return Template(text=shown, erased=start.erased, plain=not start.erased), None
+    found = spelled(start.head, folds, sorts)
+    erased = start.erased + found.erased
+    if found.references:
+        return Template(text=shown, slots=found.slots, erased=erased), found
+    plain = found.slots is None and not erased
+    return Template(text=shown + found.pieces[0], slots=found.slots, erased=erased, plain=plain), None

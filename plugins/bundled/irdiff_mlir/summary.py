@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 from irdiff.api import Coverage, Fact, Issue, Summary
 from irdiff_mlir.locations import python_lines
@@ -19,10 +20,7 @@ def summary(program: Program, facts: Iterable[Fact]) -> Summary:
         scopes=program.loop_scopes(),
         coverage=coverage(program),
         issues=(*program.module.issues, *_notes(program)),
-        source_lines={
-            number: f"{found.path}:{found.line}"
-            for number, found in sorted(python_lines(program.module).items())
-        },
+        source_lines=python_lines(program.module),
     )
 
 
@@ -60,13 +58,9 @@ def _notes(program: Program) -> list[Issue]:
                 line=next(operation.line for operation in module.operations if operation.written == names[0]),
             )
         )
-    if not module.issues and not any(
-        _names_a_file(definition.text) for definition in module.location_definitions
-    ):
-        inner = any(
-            _names_a_file(text) for place in module.locations for text in (place.trailing, *place.inner)
-        )
-        if not inner:
+    if not module.issues and not any(map(_names_a_file, module.location_definitions.texts)):
+        places = module.locations
+        if not any(map(_names_a_file, chain(places.trailing, *places.inner.values()))):
             notes.append(
                 Issue(
                     severity="note",

@@ -19,12 +19,12 @@ class Tallies:
             fact: {scope: {} for scope in scopes} for fact in facts
         }
         self._scopes = program.scopes
-        self._operations = program.module.operations
+        self._places = [operation.line for operation in program.module.operations]
 
     def add(self, fact: str, key: str, operation: int) -> None:
         """One occurrence of ``key`` at an operation (by index)."""
         by_scope = self._lines[fact]
-        line = self._operations[operation].line
+        line = self._places[operation]
         for around in self._around[self._scopes[operation]]:
             keys = by_scope[around]
             lines = keys.get(key)
@@ -32,6 +32,21 @@ class Tallies:
                 keys[key] = [line]
             else:
                 lines.append(line)
+
+    def add_all(self, fact: str, found: Iterable[tuple[str, int]]) -> None:
+        """One occurrence of each key at its operation (by index)."""
+        by_scope, places, scopes = self._lines[fact], self._places, self._scopes
+        whole = by_scope[""]
+        find = whole.get
+        for key, operation in found:
+            line = places[operation]
+            if (lines := find(key)) is not None:
+                lines.append(line)
+            else:
+                whole[key] = [line]
+            if scope := scopes[operation]:
+                for around in self._around[scope][1:]:
+                    by_scope[around].setdefault(key, []).append(line)
 
     def add_at(self, fact: str, key: str, *, scope: str, line: int) -> None:
         """One occurrence in a scope, at a line: of something that has no operation of its own."""
@@ -42,12 +57,7 @@ class Tallies:
     def tallies(self) -> list[Fact]:
         """The tallies collected."""
         return [
-            Fact(
-                id=fact,
-                value={key: len(keys[key]) for key in sorted(keys)},
-                scope=scope,
-                evidence={key: tuple(dict.fromkeys(keys[key])) for key in sorted(keys)},
-            )
+            _tally(fact, scope, keys)
             for fact, by_scope in self._lines.items()
             for scope, keys in by_scope.items()
         ]
@@ -64,6 +74,18 @@ class Tallies:
             )
             for scope, keys in by_scope.items()
         ]
+
+
+def _tally(fact: str, scope: str, keys: dict[str, list[int]]) -> Fact:
+    if not keys:
+        return Fact(id=fact, value={}, scope=scope)
+    ordered = sorted(keys.items())
+    return Fact(
+        id=fact,
+        value={key: len(lines) for key, lines in ordered},
+        scope=scope,
+        evidence={key: tuple(dict.fromkeys(lines)) for key, lines in ordered},
+    )
 
 
 def _prefixes(scope: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from irdiff.api import Fact
-from irdiff_mlir import accesses, addresses, attributes, forms
+from irdiff_mlir import accesses, addresses, attributes, forms, types
 from irdiff_mlir.forms import Form
 from irdiff_mlir.model import Operation
 from irdiff_mlir.program import Loop, Program
@@ -36,27 +36,37 @@ _DESCRIBED = (
 def count(stage: str, program: Program, tallies: Tallies) -> None:
     """Fill the tallies."""
     _count_unprinted(stage, program, tallies)
-    ops, tensors, constants, add = f"{stage}.ops", f"{stage}.tensors", f"{stage}.constants", tallies.add
-    shapes: dict[tuple[str, ...] | None, tuple[str, ...]] = {None: (), (): ()}
-    for operation, found in zip(program.module.operations, program.types, strict=True):
-        index, name = operation.index, operation.name
-        add(ops, name, index)
-        if found not in shapes:
-            shapes[found] = tuple(key for text in found or () if (key := _tensor(text)))
-        for key in shapes[found]:
-            add(tensors, key, index)
-        if name == "arith.constant":
-            add(constants, _constant(operation.form), index)
-        if name in _COUNTED or name.startswith("tt.descriptor_"):
-            _count_operation(stage, program, operation, tallies)
+    operations = program.module.operations
+    names = [operation.name for operation in operations]
+    tallies.add_all(f"{stage}.ops", zip(names, range(len(names)), strict=True))
+    shapes = {found: _tensors(found) for found in set(program.types) if found}
+    tallies.add_all(
+        f"{stage}.tensors",
+        [(key, index) for index, found in enumerate(program.types) if found for key in shapes[found]],
+    )
+    tallies.add_all(
+        f"{stage}.constants",
+        [
+            (_constant(operations[index].form), index)
+            for index, name in enumerate(names)
+            if name == "arith.constant"
+        ],
+    )
+    counted = {name for name in set(names) if name in _COUNTED or name.startswith("tt.descriptor_")}
+    if counted:
+        for operation in operations:
+            if operation.name in counted:
+                _count_operation(stage, program, operation, tallies)
 
 
 def _count_unprinted(stage: str, program: Program, tallies: Tallies) -> None:
     """Operations that the custom syntax leaves out: yields of nothing, the holder of partitions."""
     inside = {loop.operation: loop.scope for loop in program.loops}
     for operation in program.module.operations:
+        if not operation.regions:
+            continue
         name, times = _UNPRINTED.get(operation.name, ("", 0))
-        if operation.generic or not operation.regions or (operation.results and name == "scf.yield"):
+        if operation.generic or (operation.results and name == "scf.yield"):
             continue
         scope = inside.get(operation.index, program.scopes[operation.index])
         for _ in range(times or operation.regions if name else 0):
@@ -100,6 +110,12 @@ _COUNTED = frozenset(
 def _constant(form: Form) -> str:
     """``dense<1> : tensor<64xi32>``, without the layout."""
     return _ENCODING.sub(">", form.text)[:LONGEST_CONSTANT]
+
+
+@lru_cache(types.MOST)
+def _tensors(found: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the types that are tensors."""
+    return tuple([key for text in found if (key := _tensor(text))])
 
 
 def _tensor(text: str) -> str:

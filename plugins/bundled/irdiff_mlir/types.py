@@ -8,14 +8,14 @@ from math import prod
 
 import msgspec
 
-_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|->|[<>()\[\]{},]| : | to | \* ')
+_BRACKET = re.compile(r'<|>|,|\(|\)|->| : |"[^"\\]*(?:\\.[^"\\]*)*"?|\{|\}|\[|\]| to | \* ')
 _SHAPED = re.compile(r"(?:tensor|!ttg\.memdesc|!tt\.tensordesc|memref|vector)?<((?:[\d?]+x)*)")
 _BITS = re.compile(r"(?:bf|f|i|si|ui|tf)(\d+)")
 _OPEN = frozenset("<([{")
 _CLOSE = frozenset(">)]}")
 
 
-class Shaped(msgspec.Struct, frozen=True, kw_only=True):
+class Shaped(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """``tensor<64x32xf16, #layout>`` or ``!ttg.memdesc<2x64x32xf16, #layout, #smem, mutable>``."""
 
     shape: tuple[str, ...]

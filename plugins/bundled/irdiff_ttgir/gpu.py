@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from irdiff.api import Fact
 from irdiff_mlir import accesses, attributes, types
@@ -39,16 +40,20 @@ _MAX_VIEWS = 32
 
 def count(program: Program, tallies: Tallies) -> None:
     """Fill the tallies of :data:`irdiff_ttgir.specs.GPU`."""
-    known: dict[tuple[str, ...] | None, tuple[str, ...]] = {}
-    for operation, found in zip(program.module.operations, program.types, strict=True):
-        if found not in known:
-            known[found] = tuple(
-                layout for text in found or () if "#" in text and (layout := types.layout(text))
-            )
-        for layout in known[found]:
-            tallies.add("ttgir.layouts", layout, operation.index)
+    known = {found: _layouts(found) for found in set(program.types) if found}
+    tallies.add_all(
+        "ttgir.layouts",
+        [(layout, index) for index, found in enumerate(program.types) if found for layout in known[found]],
+    )
+    for operation in program.module.operations:
         if operation.name in _COUNTED or operation.name.startswith("ttng.async_tma_"):
             _count(program, operation, tallies)
+
+
+@lru_cache(types.MOST)
+def _layouts(found: tuple[str, ...]) -> tuple[str, ...]:
+    """Layouts of the types that have one."""
+    return tuple([layout for text in found if "#" in text and (layout := types.layout(text))])
 
 
 def shared_bytes(program: Program) -> list[Fact]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 from irdiff.api import Issue
@@ -73,15 +74,8 @@ def _recorded(found: types.Shaped) -> tuple[str, ...]:
 def count(program: Program, tallies: Tallies) -> list[Issue]:
     """Fill the tallies of :data:`irdiff_ttgir.layout_specs.LAYOUTS`; what is not understood as notes."""
     for operation in program.module.operations:
-        name = operation.name
-        if name == "ttg.convert_layout":
-            _convert(program, operation, tallies)
-        elif name == "tt.reduce":
-            _reduce(program, operation, tallies)
-        elif name in ("ttg.local_load", "ttg.local_store", "ttg.local_alloc"):
-            _share(program, operation, tallies)
-        elif name in uses.MOVING:
-            _access(program, operation, tallies)
+        if (describe := _DESCRIBED.get(operation.name)) is not None:
+            describe(program, operation, tallies)
     return _not_understood(program, tallies)
 
 
@@ -192,29 +186,41 @@ def _wider(part: str, whole: str) -> str:
 
 def _not_understood(program: Program, tallies: Tallies) -> list[Issue]:
     """Counts values whose layout is not understood, and says so once."""
-    known: dict[tuple[str, ...] | None, tuple[str, ...]] = {}
+    known = {
+        found: kinds
+        for found in set(program.types)
+        if found and (kinds := tuple([kind for text in found if (kind := _unknown(text))]))
+    }
+    if not known:
+        return []
     first: dict[str, int] = {}
     for operation, found in zip(program.module.operations, program.types, strict=True):
-        if found not in known:
-            known[found] = tuple(kind for text in found or () if (kind := _unknown(text)))
-        for kind in known[found]:
+        for kind in known.get(found or (), ()):
             tallies.add("ttgir.unknown_layouts", kind, operation.index)
             first.setdefault(kind, operation.line)
-    return (
-        [
-            Issue(
-                severity="note",
-                code="unknown-layout",
-                message=f"layouts kept as text, what they do is not understood: {', '.join(sorted(first))}",
-                line=min(first.values()),
-            )
-        ]
-        if first
-        else []
-    )
+    return [
+        Issue(
+            severity="note",
+            code="unknown-layout",
+            message=f"layouts kept as text, what they do is not understood: {', '.join(sorted(first))}",
+            line=min(first.values()),
+        )
+    ]
 
 
+@lru_cache(types.MOST)
 def _unknown(text: str) -> str:
     """Kind of the layout of a type where it has one and it is not understood."""
     layout = types.layout(text) if "#" in text else ""
     return layout.partition("<")[0] if layout and linear(text) is None else ""
+
+
+_DESCRIBED: dict[str, Callable[[Program, Operation, Tallies], None]] = {
+    **dict.fromkeys(uses.MOVING, _access),
+    "ttg.convert_layout": _convert,
+    "tt.reduce": _reduce,
+    "ttg.local_load": _share,
+    "ttg.local_store": _share,
+    "ttg.local_alloc": _share,
+}
+"""Operation -> what counts it."""
