@@ -74,7 +74,7 @@ def check(
     from irdiff.config.check import read_policy
     from irdiff.engine.compare import Comparer, Side
     from irdiff.engine.gate.judge import Gate
-    from irdiff.engine.gate.policy import check_names
+    from irdiff.engine.gate.names import check_names
 
     if (before is None) == (baseline is None):
         raise UsageError("either an input before or a baseline is needed", where="check")

@@ -7,9 +7,9 @@ from types import MappingProxyType
 
 import msgspec
 
-from irdiff.config.facts import nearest
 from irdiff.errors import UsageError
 from irdiff.model.patterns import PatternFact, with_pattern_facts
+from irdiff.nearest import nearest
 from irdiff.registry import Registry
 
 

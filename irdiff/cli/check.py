@@ -18,7 +18,7 @@ from irdiff.cli.work import Work, closing_store
 from irdiff.config.check import read_policy
 from irdiff.engine.compare import Comparer, Side
 from irdiff.engine.gate.judge import Gate
-from irdiff.engine.gate.policy import check_names
+from irdiff.engine.gate.names import check_names
 from irdiff.engine.kernels import Kernel
 from irdiff.engine.summarize import Reader
 from irdiff.engine.times import timed
@@ -99,7 +99,6 @@ def policy_of(run: Session, strictness: Strictness) -> Policy:
         require=tuple(dict.fromkeys((*policy.require, *strictness.require))),
     )
     check_names(policy, run.registry.rules, run.registry.facts)
-    _check_forced(run, policy)
     return policy
 
 
@@ -112,21 +111,7 @@ def _level_of(text: str) -> tuple[str, Level]:
             where="--rule",
             hint="write RES101=error, RES101=warn or RES101=off",
         )
-    return code, levels[level]
-
-
-def _check_forced(run: Session, policy: Policy) -> None:
-    """Raise UsageError for a code on the command line that no rule has; a glob has to match one."""
-    import difflib
-    from fnmatch import fnmatchcase
-
-    codes = [*(rule.code for rule in run.registry.rules), *(each.code for each in policy.expectations)]
-    for wanted in policy.forced:
-        if any(fnmatchcase(code, wanted) for code in codes):
-            continue
-        near = difflib.get_close_matches(wanted, codes, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "irdiff rules lists them"
-        raise UsageError(f"no rule is called {wanted!r}", where="--rule", hint=hint)
+    return code.upper(), levels[level]
 
 
 def accepted_of(path: Path | None) -> tuple[Acceptance, ...]:

@@ -130,7 +130,8 @@ def check(
 
 def rules(
     rule: Annotated[
-        str | None, typer.Argument(metavar="[CODE]", show_default=False, help="A rule, for its page.")
+        str | None,
+        typer.Argument(metavar="[CODE]", show_default=False, help="A rule, for its page; or a glob: RES*."),
     ] = None,
     *,
     form: FormatOption = "terminal",

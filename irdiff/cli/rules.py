@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from fnmatch import fnmatchcase
 
 import msgspec
 
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.output import emit
 from irdiff.cli.session import make_registry
+from irdiff.engine.gate.names import nearest_rule
 from irdiff.errors import UsageError
 from irdiff.model.facts import Value
 from irdiff.model.gate import Level, Tolerance
@@ -46,13 +48,14 @@ class ShownRule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run_rules(wanted: str | None, *, form: str, external: bool) -> Exit:
-    """Print all rules, or one in full. Raises UsageError with the nearest codes."""
+    """Print all rules, those of a glob, or one in full. Raises UsageError with the nearest codes."""
     if form not in FORMATS:
         raise UsageError(f"no format {form!r}", where="--format", hint=f"one of {', '.join(FORMATS)}")
     registry = make_registry(external=external)
-    chosen = [rule for rule in registry.rules if wanted in (None, rule.code)]
+    chosen = [rule for rule in registry.rules if wanted is None or fnmatchcase(rule.code, wanted.upper())]
     if not chosen and wanted is not None:
-        raise UsageError(f"no rule is called {wanted!r}", where="rules", hint=_nearest(wanted, registry))
+        hint = nearest_rule(wanted[:20], [rule.code for rule in registry.rules])
+        raise UsageError(f"no rule is called {wanted!r}", where="rules", hint=hint)
     if form == "json":
         shown = [_shown(rule, registry) for rule in chosen]
         emit(msgspec.json.format(msgspec.json.encode(shown), indent=2) + b"\n", None)
@@ -60,7 +63,7 @@ def run_rules(wanted: str | None, *, form: str, external: bool) -> Exit:
     from irdiff.present.terminal import console_for, grid
 
     console = console_for(sys.stdout)
-    if wanted is not None:
+    if [rule.code for rule in chosen] == [(wanted or "").upper()]:
         console.print("\n".join(page(chosen[0], _owner(chosen[0], registry))), highlight=False, markup=False)
         return Exit.OK
     grid([row(rule) for rule in chosen], console, header=COLUMNS)
@@ -95,12 +98,3 @@ def _shown(rule: RuleSpec, registry: Registry) -> ShownRule:
             for each in rule.examples
         ),
     )
-
-
-def _nearest(wanted: str, registry: Registry) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(
-        wanted[:20].upper(), [rule.code for rule in registry.rules], n=3, cutoff=0.5
-    )
-    return f"did you mean {', '.join(near)}?" if near else "irdiff rules lists them"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from irdiff.compile.targets import parse_target
 from irdiff.config.find import NAMES, read_config
 from irdiff.errors import UsageError
 from irdiff.model.bundle import Target
+from irdiff.nearest import nearest
 
 KEYS = (
     *("file", "name", "label", "signature", "set", "options", "num_warps", "num_stages", "num_ctas"),
@@ -57,9 +57,7 @@ def _tables(path: Path) -> list[Any]:  # Any: TOML is open-ended; each field is 
 def _request(table: Mapping[str, Any], folder: Path, where: str, shown_from: Path) -> Request:
     for key in table:
         if key not in KEYS:
-            near = difflib.get_close_matches(key, KEYS, n=1)
-            known = f"did you mean {near[0]}?" if near else f"there are: {', '.join(KEYS)}"
-            raise UsageError(f"no key is called {key!r}", where=where, hint=known)
+            raise UsageError(f"no key is called {key!r}", where=where, hint=nearest(key, KEYS))
     name = _text(table, "file", where, required=True)
     file = folder / name
     options = {key: table[key] for key in SHORT_OPTIONS if key in table}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from irdiff.config.tables import CheckTable, ConfigFile, ExpectTable, OverrideTa
 from irdiff.errors import UsageError
 from irdiff.model.gate import Tolerance
 from irdiff.model.policy import Expectation, Override, Policy, Selection
+from irdiff.nearest import nearest
 
 _PLACE = re.compile(r"^(?P<what>.*?)(?: - at `(?P<key>key in )?\$(?P<path>.*)`)?$", re.DOTALL)
 _UNKNOWN = re.compile(r"unknown field `([^`]*)`")
@@ -77,9 +77,7 @@ def _check_table(content: Mapping[str, Any], path: Path) -> CheckTable:
     known = ConfigFile.__struct_fields__
     for name in content:
         if name not in known:
-            raise UsageError(
-                f"no table is called {name!r}", where=path.name, hint=nearest(name, known, "there are")
-            )
+            raise UsageError(f"no table is called {name!r}", where=path.name, hint=nearest(name, known))
     try:
         return msgspec.convert(content.get("check", {}), type=CheckTable)
     except msgspec.ValidationError as error:
@@ -104,15 +102,7 @@ def _clear(error: msgspec.ValidationError, path: Path) -> UsageError:
     }.get(re.split(r"[ .]", place)[0], CheckTable.__struct_fields__)
     if ".tolerance" in place:
         fields = ToleranceTable.__struct_fields__
-    return UsageError(
-        f"no key is called {unknown[1]!r}", where=where, hint=nearest(unknown[1], fields, "there are")
-    )
-
-
-def nearest(name: str, known: tuple[str, ...], otherwise: str) -> str:
-    """A hint with the nearest names, or with all of them."""
-    near = difflib.get_close_matches(name, known, n=3)
-    return f"did you mean {' or '.join(near)}?" if near else f"{otherwise}: {', '.join(known)}"
+    return UsageError(f"no key is called {unknown[1]!r}", where=where, hint=nearest(unknown[1], fields))
 
 
 def _selection(table: CheckTable | ExpectTable | OverrideTable) -> Selection:

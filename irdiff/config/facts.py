@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -12,6 +11,7 @@ from irdiff.errors import UsageError
 from irdiff.model.facts import Better
 from irdiff.model.pattern_cost import PatternError, checked
 from irdiff.model.patterns import PatternFact
+from irdiff.nearest import nearest
 from irdiff.plugin_checks import FACT_ID, NAME
 
 MOST = 200
@@ -99,13 +99,6 @@ def _check(table: FactTable, where: str) -> None:
         checked(table.pattern)
     except PatternError as error:
         raise UsageError(str(error), where=where, hint=f"pattern = {table.pattern!r}") from None
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint with the nearest names, or with all of them."""
-    known = sorted(known)
-    near = difflib.get_close_matches(name[:100], known, n=3)
-    return f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
 
 
 def _words(error: msgspec.ValidationError) -> str:

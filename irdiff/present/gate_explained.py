@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Sequence
 
@@ -11,6 +10,7 @@ import msgspec
 from irdiff.errors import UsageError
 from irdiff.model.gate import Judgement, RuleTold
 from irdiff.model.report import Report
+from irdiff.nearest import nearest
 from irdiff.present.labels import Labels, judged
 from irdiff.present.problems import problems
 from irdiff.present.remarks import Remark, remarks
@@ -49,13 +49,10 @@ def explain_view(report: Report, code: str | None, *, everything: bool = False) 
         raise ValueError("the report holds no judgement")
     if code is None:
         return _of_all(report, judgement)
+    code = code.upper()
     if code not in judgement.rules:
-        near = difflib.get_close_matches(code.upper(), sorted(judgement.rules), n=3, cutoff=0.5)
-        raise UsageError(
-            f"no rule is called {code!r}",
-            where="--explain",
-            hint=f"did you mean {' or '.join(near)}?" if near else "irdiff rules lists them",
-        )
+        hint = nearest(code, judgement.rules, "irdiff rules lists them", cutoff=0.5)
+        raise UsageError(f"no rule is called {code!r}", where="--explain", hint=hint)
     return _of_one(report, judgement, code, everything=everything)
 
 

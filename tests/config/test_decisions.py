@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irdiff.config.expressions import parse_expression
-from irdiff.engine.gate.policy import Decider, check_names, selects, within
+from irdiff.engine.gate.names import check_names
+from irdiff.engine.gate.policy import Decider, selects, within
 from irdiff.errors import UsageError
 from irdiff.model.facts import FactSpec
 from irdiff.model.gate import Tolerance
@@ -142,3 +143,62 @@ def test_a_name_that_nobody_registers_is_an_error(policy: Policy, where: str, me
         check_names(policy, RULES, facts)
     assert caught.value.where == where
     assert caught.value.message == message
+
+
+WORDS = {
+    "a.class": FactSpec(id="a.class", title="class", kind="token", order=("fma", "mma.sync", "wgmma")),
+    "a.target": FactSpec(id="a.target", title="target", kind="token"),
+    "a.registers": FactSpec(id="a.registers", title="registers", kind="count"),
+    "a.options": FactSpec(id="a.options", title="options", kind="record"),
+}
+
+
+def compared(text: str) -> Policy:
+    own = Expectation(code="MY001", text=text, expression=parse_expression(text, where=""))
+    return Policy(path="irdiff.toml", expectations=(own,))
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        (
+            'a.class >= "wgma"',
+            "a.class is never 'wgma'",
+            "did you mean wgmma? it is one of fma, mma.sync, wgmma",
+        ),
+        ('"wgma" <= before(a.class)', "a.class is never 'wgma'", "did you mean wgmma?"),
+        (
+            'not (a.registers < 3 or a.class == "x")',
+            "a.class is never 'x'",
+            "it is one of fma, mma.sync, wgmma",
+        ),
+        ('a.class != "fma + mma"', "a.class is never 'mma'", "it is one of"),
+        ('a.class >= "fma + wgmma"', "a.class is never 'fma + wgmma'", "it is one of"),
+        ('a.target >= "cuda:90"', "the values of a.target have no order", "compare it with =="),
+        ('a.registers == "64"', "a.registers is never a text", "without quotes"),
+    ],
+)
+def test_a_word_that_a_fact_never_is_is_an_error_of_the_configuration(
+    text: str, message: str, hint: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        check_names(compared(text), RULES, WORDS)
+    assert caught.value.where == "irdiff.toml: check.expect MY001"
+    assert message in caught.value.message
+    assert hint in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'a.class >= "wgmma"',
+        'a.class == "fma + wgmma"',
+        "a.class >= before",
+        "a.class >= 1",
+        'a.target == "cuda:90"',
+        'a.options["arch"] == "sm90"',
+        "a.registers <= 64",
+    ],
+)
+def test_a_word_that_a_fact_may_be_is_none(text: str) -> None:
+    check_names(compared(text), RULES, WORDS)

@@ -64,10 +64,11 @@ def test_why_a_rule_decided_is_as_reviewed() -> None:
     golden("explain-all.txt", explained(None))
 
 
-def test_a_rule_that_is_not_there_lists_the_nearest() -> None:
+def test_a_rule_is_found_in_any_case_and_one_that_is_not_there_lists_the_nearest() -> None:
+    assert explain_view(passed(), "res101") == explain_view(passed(), "RES101")
     with pytest.raises(UsageError) as refused:
-        explain_view(passed(), "res101")
-    assert refused.value.hint == "did you mean RES101 or RES102 or PIPE101?"
+        explain_view(passed(), "res1o1")
+    assert refused.value.hint == "did you mean RES101 or RES102?"
 
 
 def test_the_headline_counts_rules_of_level_error_alone_that_were_not_accepted() -> None:

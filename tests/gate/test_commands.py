@@ -48,7 +48,23 @@ def test_rules_as_json_hold_what_the_page_does(capsys: pytest.CaptureFixture[str
     assert {example["fires"] for example in rule["examples"]} == {True, False}
 
 
-@pytest.mark.parametrize("wanted", ["RES1O1", "res101"])
+def test_a_code_is_found_in_any_case_and_a_glob_lists_what_it_matches(
+    capsys: pytest.CaptureFixture[str], registry: Registry
+) -> None:
+    assert said(capsys, "rules", "res101", "--no-external-plugins") == said(
+        capsys, "rules", "RES101", "--no-external-plugins"
+    )
+    for glob in ("RES*", "res*"):
+        code, out, _ = said(capsys, "rules", glob, "--no-external-plugins")
+        listed = [line.split()[0] for line in out.splitlines() if line.startswith("RES")]
+        assert code == 0
+        assert listed == [rule.code for rule in registry.rules if rule.code.startswith("RES")]
+        assert "LAY" not in out
+    _, out, _ = said(capsys, "rules", "res10[1]", "--format", "json", "--no-external-plugins")
+    assert [rule["code"] for rule in json.loads(out)] == ["RES101"]
+
+
+@pytest.mark.parametrize("wanted", ["RES1O1", "res1o1", "RES101x*"])
 def test_a_code_that_is_none_names_the_nearest(wanted: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = said(capsys, "rules", wanted, "--no-external-plugins")
     assert (code, out) == (64, "")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from irdiff.errors import UsageError
-from irdiff.model.facts import FactSpec
 from irdiff.model.gate import Level, Tolerance
 from irdiff.model.policy import Combination, Comparison, Expression, Policy, Selection
 from irdiff.model.rules import RuleSpec
@@ -73,29 +70,6 @@ def within(tolerance: Tolerance, before: float, after: float) -> bool:
     return moved <= tolerance.absolute or moved <= abs(before) * tolerance.percent / 100
 
 
-def check_names(policy: Policy, rules: Sequence[RuleSpec], facts: Mapping[str, FactSpec]) -> None:
-    """Raise UsageError for a code, fact or stage that nobody registers: a gate that judges nothing must say so."""
-    codes = {rule.code for rule in rules}
-    own = {each.code for each in policy.expectations}
-    file = policy.path or "policy"
-    for code in sorted(own & codes):
-        raise UsageError(
-            f"code {code} is one of irdiff's rules", where=f"{file}: check.expect", hint="take another code"
-        )
-    places: list[tuple[Collection[str], str]] = [(policy.levels, f"{file}: check.rules")]
-    places.append((policy.tolerances, f"{file}: check.tolerance"))
-    places += [(each.levels, f"{each.where} rules") for each in policy.overrides]
-    places += [(each.tolerances, f"{each.where} tolerance") for each in policy.overrides]
-    for table, where in (*places, (policy.forced, "--rule")):
-        for code in table:
-            if not any(fnmatchcase(known, code) for known in codes | own):
-                raise _unknown("rule", code, codes | own, where, "irdiff rules")
-    for each in policy.expectations:
-        for name in facts_of(each.expression):
-            if name not in facts:
-                raise _unknown("fact", name, facts, f"{file}: check.expect {each.code}", "irdiff facts")
-
-
 def facts_of(expression: Expression) -> tuple[str, ...]:
     """Ids of the facts that an expression names, once each, in order."""
     if isinstance(expression, Combination):
@@ -113,9 +87,3 @@ def _level_in(levels: Mapping[str, Level], code: str) -> tuple[Level, str] | Non
         return levels[code], code
     globs = [glob for glob in levels if fnmatchcase(code, glob)]
     return (levels[globs[-1]], globs[-1]) if globs else None
-
-
-def _unknown(what: str, name: str, known: Collection[str], where: str, command: str) -> UsageError:
-    near = difflib.get_close_matches(name, sorted(known), n=3)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"{command} lists them"
-    return UsageError(f"no {what} is called {name!r}", where=where, hint=hint)
