@@ -58,13 +58,21 @@ def read_regular(path: str) -> bytes:
         os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     )
     descriptor = os.open(path, flags)
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "is not a regular file", path)
         if status.st_size > MAX_FILE:
             raise OSError(errno.EFBIG, f"is larger than {MAX_FILE >> 20} MiB", path)
-        return file.read()
+        data = os.read(descriptor, status.st_size + 1)
+        while len(data) != status.st_size and len(data) <= MAX_FILE:  # it is being written, or came in parts
+            more = os.read(descriptor, 1 << 20)
+            if not more:
+                break
+            data += more
+        return data
+    finally:
+        os.close(descriptor)
 
 
 def on_disk(path: str, kind: FileName, status: os.stat_result) -> FoundFile:
