@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from datetime import date
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated
 
 import msgspec
@@ -17,7 +17,7 @@ from msgspec import Meta
 from irdiff.config.find import find_config
 from irdiff.engine.gate.acceptance import words_of
 from irdiff.errors import InputError, UsageError
-from irdiff.model.gate import Acceptance, Judgement
+from irdiff.model.gate import Acceptance, Finding, Judgement
 from irdiff.model.report import Report
 
 DEFAULT_NAME = "irdiff-accepted.toml"
@@ -105,7 +105,8 @@ def acceptances_of(
 ) -> tuple[Acceptance, ...]:
     """An acceptance for each finding of a saved report that is not accepted yet, of those rules and kernels (globs).
 
-    Raises UsageError where the report is none of ``check`` or nothing in it is chosen.
+    A kernel may be one specialization, as the report names it: ``matmul_kernel::ABCDEFGH``. Raises UsageError where the
+    report is none of ``check`` or nothing in it is chosen.
     """
     judgement = report.judgement
     if not isinstance(judgement, Judgement):
@@ -119,7 +120,9 @@ def acceptances_of(
     chosen = [
         each
         for each in open_findings
-        if _matches(each.rule, rules) and _matches(each.kernel, kernels) and each.fingerprint
+        if _matches(each.rule, [rule.upper() for rule in rules])
+        and _is_named(each, kernels)
+        and each.fingerprint
     ]
     if not chosen:
         names = sorted({f"{each.rule} {each.kernel}" for each in open_findings})
@@ -147,6 +150,14 @@ def acceptances_of(
 
 def _matches(name: str, globs: Sequence[str]) -> bool:
     return not globs or any(fnmatchcase(name, glob) for glob in globs)
+
+
+def _is_named(finding: Finding, globs: Sequence[str]) -> bool:
+    """By the kernel's name, or with the beginning of its entry, as reports tell specializations apart."""
+    entry = f"{finding.kernel}::{PurePath(finding.path).name}"
+    return _matches(finding.kernel, globs) or any(
+        fnmatchcase(entry, f"{glob}*") for glob in globs if "::" in glob
+    )
 
 
 def _key(acceptance: Acceptance) -> tuple[str, ...]:

@@ -75,7 +75,12 @@ def accept(
         list[str] | None, typer.Option("--rule", metavar="CODE", help="Only findings of this rule (a glob).")
     ] = None,
     kernel: Annotated[
-        list[str] | None, typer.Option("--kernel", metavar="NAME", help="Only of this kernel (a glob).")
+        list[str] | None,
+        typer.Option(
+            "--kernel",
+            metavar="NAME",
+            help="Only of this kernel (a glob), or of one specialization: NAME::HASHPREFIX.",
+        ),
     ] = None,
     output: Annotated[
         Path | None,

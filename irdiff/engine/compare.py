@@ -10,6 +10,7 @@ import msgspec
 from irdiff.engine.asking import Asking, Late, Pair, differing
 from irdiff.engine.elsewhere import Elsewhere
 from irdiff.engine.gate.evaluate import marked
+from irdiff.engine.identity import identity
 from irdiff.engine.kernels import Kernel
 from irdiff.engine.pair import pair
 from irdiff.engine.pairwise import PairComparer
@@ -74,12 +75,19 @@ class Comparer:
             direction=direction,
             kernels=reports,
             added=tuple(_reference(kernel) for kernel in pairs.added),
-            removed=tuple(_reference(kernel) for kernel in pairs.removed),
+            removed=self._removed(asking, pairs.removed),
             issues=tuple(issues),
             facts={name: self._registry.facts[name] for name in sorted(used) if name in self._registry.facts},
             stages={stage.id: stage.title for stage in self._registry.stages},
             steps=tuple(stage.id for stage in self._registry.stages if stage.pipeline),
         )
+
+    def _removed(self, asking: Asking, kernels: Sequence[Kernel]) -> tuple[KernelRef, ...]:
+        """Kernels on the side before alone; for a gate with what tells the specializations of each apart."""
+        if self._each is None:
+            return tuple(map(_reference, kernels))
+        read = asking.for_pairing(kernels, lambda kernel: tuple(kernel.readings))
+        return tuple(_reference(kernel, identity(kernel, self._registry.facts)) for kernel in read)
 
     def one(self, before: Kernel, after: Kernel, pairing: Pairing) -> KernelReport:
         """Of one pair, with everything read that must be known of both."""
@@ -124,5 +132,10 @@ class Comparer:
         return elsewhere.reports(differ) if elsewhere.worthwhile(size) else {}
 
 
-def _reference(kernel: Kernel) -> KernelRef:
-    return KernelRef(name=kernel.bundle.name, path=kernel.bundle.path, target=kernel.target)
+def _reference(kernel: Kernel, specialization: str = "") -> KernelRef:
+    return KernelRef(
+        name=kernel.bundle.name,
+        path=kernel.bundle.path,
+        target=kernel.target,
+        specialization=specialization,
+    )

@@ -49,7 +49,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         str, Meta(description="which setting gave the level: `default`, `irdiff.toml: [check.rules]`")
     ] = "default"
     fingerprint: Annotated[
-        str, Meta(description="stable over runs and lines: rule, kernel, target, fact and scope")
+        str,
+        Meta(description="stable over runs and lines: rule, kernel, target, specialization, fact and scope"),
     ] = ""
     accepted: Annotated[
         str | None, Meta(description="reason and owner, where the change was accepted; then nothing fails")

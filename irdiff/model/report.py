@@ -140,6 +140,9 @@ class KernelRef(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     path: str
     target: str | None = None
+    specialization: Annotated[
+        str, Meta(description="of a kernel that is gone, by check alone: digest of what it was compiled for")
+    ] = ""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):

@@ -25,7 +25,7 @@ from irdiff.present.remarks import Remark, remarks
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-FINGERPRINT = "irdiff/v1"
+FINGERPRINT = "irdiff/v2"
 """Name and version of how the fingerprint is made (section 3.27.17)."""
 GITHUB_FINGERPRINT = "primaryLocationLineHash"
 """The one that GitHub tracks alerts by: with ours there an alert stays the same one when lines move."""

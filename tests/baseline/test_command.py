@@ -90,6 +90,44 @@ def test_the_same_kernel_passes_and_one_that_spills_fails_until_it_is_accepted(i
     assert {each["why"] for each in json.loads(shown.out)["judgement"]["stale"]} == {"expired 2001-01-31"}
 
 
+def two_specializations(tmp_path: Path, side: Path, name: str) -> Path:
+    """The one kernel of a tree, and another that was compiled with more stages and came out the same."""
+    made = tmp_path / name
+    (entry,) = (path for path in side.iterdir() if path.is_dir())
+    shutil.copytree(entry, made / entry.name)
+    other = made / f"OTHER{entry.name[5:]}"
+    shutil.copytree(entry, other)
+    (file,) = (path for path in other.glob("*.json") if not path.name.startswith("__grp__"))
+    file.write_text(file.read_text().replace('"num_stages": 3', '"num_stages": 5'))
+    return made
+
+
+def test_of_two_specializations_that_changed_alike_one_is_accepted(irdiff, tmp_path):
+    before, after = (two_specializations(tmp_path, side, side.name) for side in (TREE, SPILLING))
+    report, file, accepted = (
+        tmp_path / name for name in ("report.json", "k.baseline", "irdiff-accepted.toml")
+    )
+    assert irdiff("baseline", "write", before, "-o", file).code == 0
+    for sides in ((after, "--baseline", file), (before, after)):
+        accepted.unlink(missing_ok=True)
+        assert irdiff("check", *sides, "-f", "json", "-o", report).code == 1
+        done = irdiff(
+            *("baseline", "accept", report, "--reason", "r", "--owner", "o", "-o", accepted),
+            *("--kernel", "many_live_kernel::OTHER", "--rule", "res*"),
+        )
+        assert done.code == 0, done.err
+        for again in ((after, "--baseline", file), (before, after)):
+            shown = irdiff("check", *again, "--accepted", accepted, "-f", "json")
+            found = [
+                each for each in json.loads(shown.out)["judgement"]["findings"] if each["rule"] == "RES101"
+            ]
+            assert shown.code == 1
+            assert {Path(each["path"]).name[:5]: each["accepted"] for each in found} == {
+                "OTHER": "r (o)",
+                "VO42H": None,
+            }
+
+
 def test_a_baseline_that_lost_lines_never_passes(irdiff, baseline, tmp_path):
     file, lines = tmp_path / "damaged.baseline", baseline.read_text().splitlines(keepends=True)
     for count in (1, len(lines) // 2, len(lines) - 1):

@@ -84,7 +84,7 @@ def test_fingerprints_stay_when_lines_and_numbers_move() -> None:
             "RES101", "k", f"0 → {after} B", fingerprint="", fact="sass.stack", source=f"k.py:{line}"
         )
         made = report([pair("k")], Judgement(failed=True, unsure=False, findings=(moved, plain)))
-        return sorted(result["partialFingerprints"]["irdiff/v1"] for result in run_of(made)["results"])
+        return sorted(result["partialFingerprints"]["irdiff/v2"] for result in run_of(made)["results"])
 
     assert prints(1, 8) == prints(70, 512)
     assert len(set(prints(1, 8))) == 2

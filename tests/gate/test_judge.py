@@ -23,9 +23,9 @@ from irdiff.api import (
     Tolerance,
 )
 from irdiff.engine.compare import Comparer, Side
-from irdiff.engine.gate.acceptance import words_of
+from irdiff.engine.gate.acceptance import with_fingerprints, words_of
 from irdiff.engine.gate.findings import lowered
-from irdiff.engine.gate.judge import Gate, judge
+from irdiff.engine.gate.judge import Gate
 from irdiff.engine.summarize import Reader
 from irdiff.model.codec import decode_report, encode
 from irdiff.model.gate import Acceptance, Finding
@@ -92,7 +92,9 @@ def test_pairs_may_be_judged_after_they_were_compared() -> None:
     report = Comparer(chosen, reader).compare(
         Side(described="a", kernels=tuple(before)), Side(described="b", kernels=tuple(after))
     )
-    later = judge(report, [(before[0], after[0])], chosen, Policy(), today=TODAY)
+    gate = Gate(chosen, Policy())
+    marked = gate.each(before[0], after[0], report.kernels[0])
+    later = gate.judged(msgspec.structs.replace(report, kernels=(marked,)), today=TODAY)
     assert later == gated(bundle(**CLEAN), bundle(**SPILLS))
 
 
@@ -300,6 +302,55 @@ def test_an_acceptance_of_nothing_is_reported_unless_its_kernel_was_not_compared
     assert [(each.kernel, each.why) for each in found.stale] == [
         ("kernel", "no longer matches: nothing is found there any more")
     ]
+
+
+def test_a_specialization_is_accepted_and_not_another_with_the_same_values() -> None:
+    """A plain cache says nothing of constexprs: what was measured before tells these two apart."""
+
+    def tree(first: str, second: str) -> list[Bundle]:
+        return [
+            bundle(one="add x", two=f"add x{first}", path="first"),
+            bundle(one="add x\nspill y", two=f"add x{second}", path="second"),
+        ]
+
+    good, bad = "", "\nspill x"
+    found = judgement(gated(tree(good, good), tree(bad, bad))).findings
+    assert {each.path: (each.before, each.after) for each in found} == {"first": (0, 1), "second": (0, 1)}
+    names = {each.path: each for each in found}
+    for path, after in (("first", (good, bad)), ("second", (bad, good))):
+        accepted = [acceptance(names[path])]
+        for sides in ((tree(good, good), tree(*after)), (tree(good, good)[::-1], tree(*after)[::-1])):
+            (other,) = judgement(gated(*sides, accepted=accepted)).findings
+            assert (other.path == path, other.accepted) == (False, None)
+        both = judgement(gated(tree(good, good), tree(bad, bad), accepted=accepted)).findings
+        assert {each.path for each in both if each.accepted} == {path}
+
+
+def test_what_was_accepted_by_order_alone_is_still_accepted() -> None:
+    """As files were written before a fingerprint held the specialization."""
+    sides = (
+        [bundle(one=one, two="add", path=one) for one in ("add", "spill")],
+        [bundle(one=one, two="add\nspill", path=one) for one in ("add", "spill")],
+    )
+    found = judgement(gated(*sides)).findings
+    earlier = [acceptance(each) for each in with_fingerprints(found)]
+    assert not {each.fingerprint for each in earlier} & {each.fingerprint for each in found}
+    again = judgement(gated(*sides, accepted=earlier))
+    assert ([bool(each.accepted) for each in again.findings], again.stale) == ([True, True], ())
+
+
+def test_a_kernel_that_is_gone_is_accepted_and_not_another_specialization_of_it() -> None:
+    gone = RuleSpec(
+        code="BUILD103", title="gone", level="error", role="", gone=lambda kernel: [Fired(message="gone")]
+    )
+    using = registry(rules=(gone,))
+    kept = bundle("kept", one="add", two="add", path="kept")
+    before = [bundle(one=one, two="add", path=path) for path, one in (("x", "add"), ("y", "spill"))]
+    (first,) = judgement(gated([*before, kept], [before[1], kept], using=using)).findings
+    (second,) = judgement(
+        gated([*before, kept], [before[0], kept], using=using, accepted=[acceptance(first)])
+    ).findings
+    assert (first.path, second.path, second.accepted) == ("x", "y", None)
 
 
 def test_the_name_of_a_finding_stays_while_paths_values_and_other_kernels_change() -> None:

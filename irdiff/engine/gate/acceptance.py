@@ -14,17 +14,36 @@ from irdiff.model.gate import Acceptance, Finding, Stale
 from irdiff.model.words import value_words
 
 
-def with_fingerprints(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings, each with a name that later runs give it too: values, paths and lines are no part of it."""
+def with_fingerprints(findings: Sequence[Finding], specializations: Sequence[str] = ()) -> list[Finding]:
+    """The findings, each with a name that later runs give it too: values, paths and lines are no part of it.
+
+    ``specializations`` says of each which one of its kernel it is about (see ``Subjects``); those that nothing tells
+    apart are told apart by their order.
+    """
+    prints = _fingerprints(findings, specializations or [""] * len(findings))
+    return [
+        msgspec.structs.replace(finding, fingerprint=digest)
+        for finding, digest in zip(findings, prints, strict=True)
+    ]
+
+
+def _fingerprints(findings: Sequence[Finding], specializations: Sequence[str]) -> list[str]:
     seen: Counter[tuple[str, ...]] = Counter()
-    named = []
-    for finding in findings:
-        key = (finding.rule, finding.kernel, finding.target or "", finding.fact or "", finding.scope)
+    prints = []
+    for finding, specialization in zip(findings, specializations, strict=True):
+        key: tuple[str, ...] = (
+            finding.rule,
+            finding.kernel,
+            finding.target or "",
+            finding.fact or "",
+            finding.scope,
+        )
+        if specialization:
+            key = (*key, specialization)
         text = "\0".join((*key, str(seen[key])))
         seen[key] += 1
-        digest = hashlib.sha256(text.encode()).hexdigest()[:32]
-        named.append(msgspec.structs.replace(finding, fingerprint=digest))
-    return named
+        prints.append(hashlib.sha256(text.encode()).hexdigest()[:32])
+    return prints
 
 
 def words_of(value: Value | None, fact: str | None, specs: Mapping[str, FactSpec]) -> str:
@@ -51,7 +70,8 @@ def accept(
 
     An acceptance holds for one finding with its values before and after: a number that moved further is not accepted,
     nor is what another specialization of the kernel does under the same fingerprint. Those of kernels that are not in
-    ``compared`` (names) are left alone.
+    ``compared`` (names) are left alone. Files written before fingerprints held the specialization are still read:
+    theirs are found by the order in which specializations of a kernel come.
     """
     valid: dict[str, Acceptance] = {}
     stale: list[Stale] = []
@@ -62,12 +82,13 @@ def accept(
             valid[each.fingerprint] = each
     used: set[str] = set()
     result = []
-    for finding in findings:
-        acceptance = valid.get(finding.fingerprint)
+    by_order = _fingerprints(findings, [""] * len(findings))
+    for finding, earlier in zip(findings, by_order, strict=True):
+        acceptance = valid.get(finding.fingerprint) or valid.get(earlier)
         if acceptance is None:
             result.append(finding)
             continue
-        used.add(finding.fingerprint)
+        used.add(acceptance.fingerprint)
         other = _difference(acceptance, finding, specs)
         if other is None:
             result.append(msgspec.structs.replace(finding, accepted=_who(acceptance)))
@@ -85,8 +106,8 @@ def accept(
 def _difference(acceptance: Acceptance, finding: Finding, specs: Mapping[str, FactSpec]) -> str | None:
     """What was accepted and what is found now, where they are not the same.
 
-    A fingerprint alone does not say so: specializations of one name are told apart by their order in it, and a file
-    can be edited.
+    A fingerprint alone does not say so: specializations that nothing recorded tells apart have their order in it, and
+    a file can be edited.
     """
     before = words_of(finding.before, finding.fact, specs)
     after = words_of(finding.after, finding.fact, specs)

@@ -22,6 +22,7 @@ from irdiff.engine.gate.findings import (
 )
 from irdiff.engine.gate.notices import failed_on_both_sides, selecting_nothing
 from irdiff.engine.gate.policy import Decider, facts_of, selects, within
+from irdiff.engine.gate.subjects import Subjects
 from irdiff.engine.gate.tally import Tally
 from irdiff.engine.gate.view import PairView
 from irdiff.engine.kernels import Kernel
@@ -32,24 +33,6 @@ from irdiff.model.report import KernelRef, KernelReport, Report
 from irdiff.registry import Registry
 
 NOT_SELECTED = "not selected by the policy"
-
-
-def judge(
-    report: Report,
-    pairs: Sequence[tuple[Kernel, Kernel]],
-    registry: Registry,
-    policy: Policy,
-    *,
-    accepted: Sequence[Acceptance] = (),
-    today: date,
-) -> Report:
-    """The report with its judgement. ``pairs`` holds the kernels of ``report.kernels``, in that order."""
-    gate = Gate(registry, policy)
-    kernels = tuple(
-        gate.each(before, after, kernel)
-        for (before, after), kernel in zip(pairs, report.kernels, strict=True)
-    )
-    return gate.judged(msgspec.structs.replace(report, kernels=kernels), accepted=accepted, today=today)
 
 
 class Gate:
@@ -63,6 +46,7 @@ class Gate:
         self._unjudged: list[Unjudged] = []
         self._silenced: list[Silenced] = []
         self._tally = Tally(policy, registry.rules)
+        self._subjects = Subjects(registry.facts)
         self._selected: list[KernelReport] = []
         self._failed: list[KernelReport] = []
         """Those that neither side compiled."""
@@ -73,6 +57,7 @@ class Gate:
             self._silenced.append(silenced("", "not judged", report, NOT_SELECTED))
             return report
         self._selected.append(report)
+        self._subjects.note(before, report)
         view = PairView(before, after, report, self._registry)
         if all(view.failed):
             self._failed.append(report)
@@ -109,7 +94,8 @@ class Gate:
         specs = self._registry.facts
         compared = {each.name for each in report.kernels}
         compared |= {each.name for each in (*report.removed, *report.added)}
-        findings, stale = accept(with_fingerprints(self._findings), accepted, specs, today, compared)
+        named = with_fingerprints(self._findings, self._subjects.of(self._findings, report.removed))
+        findings, stale = accept(named, accepted, specs, today, compared)
         unjudged = tuple(dict.fromkeys(self._unjudged))
         uncertain = {rule.code for rule in self._registry.rules if rule.uncertain}
         used = sorted({each.fact for each in findings if each.fact} - report.facts.keys())
