@@ -7,8 +7,6 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-ENTRY_SCHEMA: Literal["irdiff-entry/1"] = "irdiff-entry/1"
-
 FailureKind: TypeAlias = Literal[
     "load",  # the file could not be imported, or holds no such kernel
     "signature",  # the items do not fit the kernel's parameters

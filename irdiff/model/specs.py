@@ -15,7 +15,7 @@ from irdiff.model.summary import Canonical, Summary
 from irdiff.model.tools import Toolbox
 
 if TYPE_CHECKING:
-    from irdiff.model.report import KernelReport, Report
+    from irdiff.model.report import Report
 
 T = TypeVar("T")
 
@@ -247,10 +247,3 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str = ""
     priority: int = 0
     """The highest wins."""
-
-
-class Explainer(Protocol):
-    """Signature of the verb hook ``irdiff_explain``."""
-
-    def __call__(self, kernel: KernelReport) -> Explanation | None:
-        """Explain, or None."""
