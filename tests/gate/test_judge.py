@@ -1,70 +1,25 @@
-"""What a judgement says: levels, tolerances, what has no say, acceptances, and names that stay."""
+"""What a judgement says: levels, tolerances, expectations, and what has no say."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date
 from typing import Any
 
 import msgspec
 import pytest
 
 import toy_stages
-from irdiff.api import (
-    Bundle,
-    Fact,
-    FactSpec,
-    Fired,
-    Judgement,
-    RuleSpec,
-    RuleView,
-    Scope,
-    StageSpec,
-    Tolerance,
-)
+from gate.gated import CLEAN, SPILLS, TODAY, gated, judgement, spilling
+from irdiff.api import Fact, FactSpec, Fired, RuleSpec, RuleView, Scope, StageSpec, Tolerance
 from irdiff.engine.compare import Comparer, Side
-from irdiff.engine.gate.acceptance import with_fingerprints, words_of
 from irdiff.engine.gate.findings import lowered
 from irdiff.engine.gate.judge import Gate
 from irdiff.engine.summarize import Reader
 from irdiff.model.codec import decode_report, encode
-from irdiff.model.gate import Acceptance, Finding
 from irdiff.model.policy import Comparison, Expectation, Operand, Override, Policy, Selection
-from irdiff.model.report import Report
 from irdiff.present.gate import gate_view
 from irdiff.registry import PluginProblem, Registry
 from toy_stages import bundle, registry, stage
-
-TODAY = date(2026, 6, 1)
-CLEAN, SPILLS = {"one": "add x", "two": "add x"}, {"one": "add x", "two": "add x\nspill x\nspill y"}
-
-
-def gated(
-    before: Bundle | Iterable[Bundle],
-    after: Bundle | Iterable[Bundle],
-    policy: Policy | None = None,
-    using: Registry | None = None,
-    accepted: Iterable[Acceptance] = (),
-) -> Report:
-    """Two sides, compared and judged."""
-    chosen = using or registry()
-    gate = Gate(chosen, policy or Policy())
-    reader = Reader(chosen, toy_stages.NoTools(), canonical=True)
-    sides = [[side] if isinstance(side, Bundle) else list(side) for side in (before, after)]
-    read = reader.read_both(*sides)
-    report = Comparer(chosen, reader, each=gate.each).compare(
-        *(Side(described=name, kernels=tuple(kernels)) for name, kernels in zip("ab", read, strict=True))
-    )
-    return gate.judged(report, accepted=tuple(accepted), today=TODAY)
-
-
-def judgement(report: Report) -> Judgement:
-    assert isinstance(report.judgement, Judgement)
-    return report.judgement
-
-
-def spilling(policy: Policy | None = None, **more: Any) -> Judgement:
-    return judgement(gated(bundle(**CLEAN), bundle(**SPILLS), policy, **more))
 
 
 def test_a_finding_names_kernel_rule_fact_and_both_values() -> None:
@@ -257,120 +212,6 @@ def test_kernels_that_are_not_selected_are_not_judged() -> None:
     ]
     found = judgement(gated(before, after, Policy(selection=Selection(exclude=("leave",)))))
     assert ({each.kernel for each in found.findings}, found.unsure) == ({"keep"}, False)
-
-
-def acceptance(finding: Finding, **changes: Any) -> Acceptance:
-    fields: dict[str, Any] = {
-        "rule": finding.rule,
-        "kernel": finding.kernel,
-        "fingerprint": finding.fingerprint,
-        "before": words_of(finding.before, None, {}),
-        "after": words_of(finding.after, None, {}),
-        "reason": "larger tile",
-        "owner": "somebody",
-        "target": finding.target,
-    }
-    return Acceptance(**{**fields, **changes})
-
-
-def test_an_accepted_finding_fails_nothing_and_says_who_accepted_it() -> None:
-    (finding,) = spilling().findings
-    found = spilling(accepted=[acceptance(finding, expires="2026-06-01")])
-    assert not found.failed
-    assert found.findings[0].accepted == "larger tile (somebody, until 2026-06-01)"
-    assert found.stale == ()
-
-
-@pytest.mark.parametrize(
-    ("changes", "why"),
-    [
-        ({"expires": "2026-05-31"}, "expired 2026-05-31"),
-        ({"expires": "some day"}, "expired some day"),
-        ({"after": "1"}, "no longer matches: 1 accepted, now 2"),
-    ],
-)
-def test_an_acceptance_that_no_longer_holds_is_reported(changes: dict[str, str], why: str) -> None:
-    (finding,) = spilling().findings
-    found = spilling(accepted=[acceptance(finding, **changes)])
-    assert (found.failed, [each.why for each in found.stale]) == (True, [why])
-
-
-def test_an_acceptance_of_nothing_is_reported_unless_its_kernel_was_not_compared() -> None:
-    (finding,) = spilling().findings
-    accepted = [acceptance(finding), acceptance(finding, kernel="another", fingerprint="0")]
-    found = judgement(gated(bundle(**CLEAN), bundle(**CLEAN), accepted=accepted))
-    assert [(each.kernel, each.why) for each in found.stale] == [
-        ("kernel", "no longer matches: nothing is found there any more")
-    ]
-
-
-def test_a_specialization_is_accepted_and_not_another_with_the_same_values() -> None:
-    """A plain cache says nothing of constexprs: what was measured before tells these two apart."""
-
-    def tree(first: str, second: str) -> list[Bundle]:
-        return [
-            bundle(one="add x", two=f"add x{first}", path="first"),
-            bundle(one="add x\nspill y", two=f"add x{second}", path="second"),
-        ]
-
-    good, bad = "", "\nspill x"
-    found = judgement(gated(tree(good, good), tree(bad, bad))).findings
-    assert {each.path: (each.before, each.after) for each in found} == {"first": (0, 1), "second": (0, 1)}
-    names = {each.path: each for each in found}
-    for path, after in (("first", (good, bad)), ("second", (bad, good))):
-        accepted = [acceptance(names[path])]
-        for sides in ((tree(good, good), tree(*after)), (tree(good, good)[::-1], tree(*after)[::-1])):
-            (other,) = judgement(gated(*sides, accepted=accepted)).findings
-            assert (other.path == path, other.accepted) == (False, None)
-        both = judgement(gated(tree(good, good), tree(bad, bad), accepted=accepted)).findings
-        assert {each.path for each in both if each.accepted} == {path}
-
-
-def test_what_was_accepted_by_order_alone_is_still_accepted() -> None:
-    """As files were written before a fingerprint held the specialization."""
-    sides = (
-        [bundle(one=one, two="add", path=one) for one in ("add", "spill")],
-        [bundle(one=one, two="add\nspill", path=one) for one in ("add", "spill")],
-    )
-    found = judgement(gated(*sides)).findings
-    earlier = [acceptance(each) for each in with_fingerprints(found)]
-    assert not {each.fingerprint for each in earlier} & {each.fingerprint for each in found}
-    again = judgement(gated(*sides, accepted=earlier))
-    assert ([bool(each.accepted) for each in again.findings], again.stale) == ([True, True], ())
-
-
-def test_a_kernel_that_is_gone_is_accepted_and_not_another_specialization_of_it() -> None:
-    gone = RuleSpec(
-        code="BUILD103", title="gone", level="error", role="", gone=lambda kernel: [Fired(message="gone")]
-    )
-    using = registry(rules=(gone,))
-    kept = bundle("kept", one="add", two="add", path="kept")
-    before = [bundle(one=one, two="add", path=path) for path, one in (("x", "add"), ("y", "spill"))]
-    (first,) = judgement(gated([*before, kept], [before[1], kept], using=using)).findings
-    (second,) = judgement(
-        gated([*before, kept], [before[0], kept], using=using, accepted=[acceptance(first)])
-    ).findings
-    assert (first.path, second.path, second.accepted) == ("x", "y", None)
-
-
-def test_the_name_of_a_finding_stays_while_paths_values_and_other_kernels_change() -> None:
-    (finding,) = spilling().findings
-    more = bundle(one="add x", two="spill x", path="elsewhere")
-    (other,) = judgement(gated(bundle(**CLEAN, path="here"), more)).findings
-    assert other.after != finding.after
-    assert other.fingerprint == finding.fingerprint
-    sides = [[bundle(name, path=name, **text) for name in ("first", "kernel")] for text in (CLEAN, SPILLS)]
-    names = {each.kernel: each.fingerprint for each in judgement(gated(*sides)).findings}
-    assert names["kernel"] == finding.fingerprint != names["first"]
-
-
-def test_two_findings_of_one_name_are_told_apart() -> None:
-    sides = [
-        [bundle(path=f"entry{n}", one=f"add {n}", two=text) for n in range(2)]
-        for text in ("add x", "spill x")
-    ]
-    prints = [each.fingerprint for each in judgement(gated(*sides)).findings]
-    assert len(prints) == len(set(prints)) == 2
 
 
 def test_errors_come_first() -> None:
