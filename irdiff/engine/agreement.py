@@ -5,29 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from irdiff.engine.kernels import Reading
-from irdiff.model.facts import Fact, FactSpec, Value
+from irdiff.model.facts import FactSpec, Value
 from irdiff.model.issues import Issue
 from irdiff.model.report import Change
 
 
 def disagreements(readings: Mapping[str, Reading], specs: Mapping[str, FactSpec]) -> Iterator[Issue]:
     """A warning for each fact that says something else than the one it repeats; estimates are not held to it."""
-    facts: dict[str, tuple[Fact, str | None]] = {}
-    for reading in readings.values():
-        for fact in reading.summary.facts if reading.summary is not None else ():
-            if not fact.scope:
-                facts[fact.id] = (fact, fact.exactness)
-    for fact_id, (fact, exactness) in facts.items():
-        spec = specs.get(fact_id)
-        other, other_exactness = (
-            facts.get(spec.repeats or "", (None, None)) if spec is not None else (None, None)
-        )
-        if (
-            spec is None
-            or other is None
-            or other.value == fact.value
-            or "estimate" in (exactness, other_exactness)
-        ):
+    facts = {
+        fact.id: fact
+        for reading in readings.values()
+        for fact in (reading.summary.facts if reading.summary is not None else ())
+        if not fact.scope and fact.id in specs
+    }
+    for fact_id, fact in facts.items():
+        other = facts.get(specs[fact_id].repeats or "")
+        if other is None or other.value == fact.value:
+            continue
+        if "estimate" in [each.exactness or specs[each.id].exactness for each in (fact, other)]:
             continue
         yield Issue(
             severity="warning",

@@ -92,7 +92,7 @@ RESOURCES = (
         "B",
         "`codeLenInByte` of LLVM's comments behind the kernel and each function it calls, which LLVM adds up "
         "before it chooses the last encodings: "
-        "measured up to 28 bytes beside the truth, which is `hsaco.code_bytes`.",
+        "measured up to 280 bytes beside the truth (4,112 for 4,392), which is `hsaco.code_bytes`.",
         role="code_bytes",
         comparable_when=ARCH,
         repeats="hsaco.code_bytes",
