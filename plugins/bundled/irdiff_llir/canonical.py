@@ -10,12 +10,12 @@ import re
 from operator import itemgetter
 
 from irdiff.api import Artifact, Canonical, Context
-from irdiff_llir.erased import Erased
+from irdiff_llir.erased import Erased, without_asserted_file
 from irdiff_llir.facts import module_of
 from irdiff_llir.metadata import Metadata, split_attachments
 from irdiff_llir.names import TOKEN, FunctionNames
 from irdiff_llir.reader import Item, Module
-from irdiff_llir.spelling import can_fold, fold
+from irdiff_llir.spelling import fold
 
 _GROUP = re.compile(r"attributes (#\d+) = \{(.*)\}\s*\Z")
 _ATTRIBUTE = re.compile(r'"[^"]*"(?:="[^"]*")?|\w+\([^()]*\)|\S+')
@@ -56,8 +56,8 @@ class _Writer:
         self.local: dict[str, str] = {}
         """What the names of this function are called."""
         self.shared: dict[str, str] = {}
-        self.folds = self.on("dialect-spelling") and any(map(can_fold, module.distinct))
-        self.has_debug_calls = any("@llvm.dbg." in line for line in module.distinct)
+        self.folds = self.on("dialect-spelling") and module.may_fold
+        self.has_debug_calls = module.calls_debug
         self.renames = [rule for rule in ("value-names", "block-labels") if self.on(rule)]
 
     def put(self, line: int, text: str, *, last: bool = False) -> None:
@@ -108,6 +108,9 @@ class _Writer:
             else:
                 self.put(line, text)
             return
+        elif text.startswith("@assertFile_") and self.on("source-paths"):
+            text, path = without_asserted_file(text)
+            self.erased.add("source-paths", path)
         self.put(line, self._global(text, local=False))
 
     def _global(self, text: str, *, local: bool) -> str:

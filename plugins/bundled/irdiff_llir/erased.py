@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
+
+_ASSERTED = re.compile(r'(@assertFile_\d+ = [^"\[]*)\[\d+ x i8\] c("[^"]*")')
 
 
 class Erased:
@@ -23,3 +26,12 @@ class Erased:
 def _digest(texts: list[str]) -> str:
     joined = "\0".join([*texts, ""])
     return hashlib.sha256(joined.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def without_asserted_file(text: str) -> tuple[str, str]:
+    """A global without the path in it, and the path, where it is the file that ``tl.device_assert`` prints.
+
+    Its length is in the type (Triton's ``AssertOpToLLVM`` names these globals ``assertFile_N``).
+    """
+    found = _ASSERTED.match(text)
+    return (f"{found[1]}path{text[found.end() :]}", found[2]) if found is not None else (text, "")

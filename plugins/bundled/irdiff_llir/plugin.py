@@ -24,7 +24,7 @@ NORMALIZATIONS = (
     Normalization(
         id="source-paths",
         title="source paths",
-        doc="`!DIFile` nodes.",
+        doc="`!DIFile` nodes, and the file that a device assertion names (`@assertFile_N`).",
     ),
     Normalization(
         id="source-lines",
