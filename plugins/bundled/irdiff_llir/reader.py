@@ -7,7 +7,7 @@ LLVM prints one instruction on a line, so each line is taken apart as its shape 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -39,8 +39,10 @@ class Module:
     """Places of the items with that shape, and of terminators."""
     top: tuple[tuple[int, str, str], ...]
     """(line, kind, text) outside functions; kinds are the first word, ``@``, ``!``, ``$``, ``%``, ``^`` or ``?``."""
-    distinct: tuple[str, ...]
-    """Each distinct line, blind."""
+    may_fold: bool
+    """Whether a release may spell any of it in another way."""
+    calls_debug: bool
+    """Whether debug intrinsics are named."""
     rest: tuple[int, ...]
     """Lines that may be empty or hold a comment."""
     nodes: tuple[tuple[str, Node], ...]
@@ -133,17 +135,18 @@ def read(data: bytes) -> Module:
             taken.rest.append(number)
         if opcode == "switch" and text.endswith("["):
             switch.append(text)
-    return _module(lines, taken, distinct=tuple(known), nul=nul)
+    return _module(lines, taken, known.values(), nul)
 
 
-def _module(lines: list[str], taken: _Taken, *, distinct: tuple[str, ...], nul: int | None) -> Module:
+def _module(lines: list[str], taken: _Taken, shapes: Collection[Shape], nul: int | None) -> Module:
     module = Module(
         lines=tuple(lines),
         items=tuple(taken.items),
         shapes=tuple(taken.shapes),
         odd=tuple([index for index, shape in enumerate(taken.shapes) if shape.ends]),
         top=tuple(taken.top),
-        distinct=distinct,
+        may_fold=any(shape.may_fold for shape in shapes),
+        calls_debug=any(shape.calls_debug for shape in shapes),
         rest=tuple(taken.rest),
         nodes=tuple(taken.nodes),
         truncated=None,

@@ -17,6 +17,7 @@ import msgspec
 
 from irdiff_llir import opcodes
 from irdiff_llir.assembly import template_of
+from irdiff_llir.spelling import can_fold
 from irdiff_llir.syntax import are_balanced
 
 _BLIND = bytes.maketrans(b"123456789", b"000000000")
@@ -94,6 +95,10 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The place in the line of that location's number; None where something else, or nothing, is attached."""
     has_attached: bool = False
     """Whether anything is attached that is no location behind all else."""
+    may_fold: bool = False
+    """Whether a release may spell the line in another way."""
+    calls_debug: bool = False
+    """Whether a debug intrinsic is named."""
     is_commented: bool = False
     """Whether the line may hold a comment."""
 
@@ -127,9 +132,10 @@ def _shape(line: str) -> Shape:
     node = _NODE.match(line)
     if node is not None:
         return Shape(node=_parts(node))
+    may_fold, calls_debug = can_fold(line), "@llvm.dbg." in line
     found = INSTRUCTION.match(line)
     if found is None:
-        return MARK
+        return Shape(may_fold=may_fold, calls_debug=calls_debug, is_commented=True)
     shape = shape_of_parts(found[2], found[3] or "")
     text = line.strip()
     start = line.find(text)
@@ -144,6 +150,8 @@ def _shape(line: str) -> Shape:
         around=_around(line, start, start + len(before) if is_located else end, found.start(3)),
         location=place(start + len(before) + len(_DEBUG), end) if is_located else None,
         has_attached=not is_located and ", !" in text,
+        may_fold=may_fold,
+        calls_debug=calls_debug,
         is_commented=" ;" in line and line[0] != " ",
     )
 

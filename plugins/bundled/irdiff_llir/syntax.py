@@ -50,8 +50,13 @@ def are_balanced(texts: Sequence[str]) -> list[bool]:
 
 def _is_balanced(brackets: bytes) -> bool:
     count = brackets.count
-    pairs = ((b"(", b")"), (b"{", b"}"), (b"[", b"]"), (b"<", b">"))
-    return b'"' not in brackets and all(count(left) == count(right) for left, right in pairs)
+    return (
+        count(b'"') == 0
+        and count(b"(") == count(b")")
+        and count(b"{") == count(b"}")
+        and count(b"[") == count(b"]")
+        and count(b"<") == count(b">")
+    )
 
 
 def type_bytes(name: str) -> int | None:

@@ -13,8 +13,9 @@ from irdiff.api import Artifact, Canonical, Context
 from irdiff_ptx.declarations import Parameter, parse_head, shortest_sizes
 from irdiff_ptx.erased import Erased, debug_text, layout_text
 from irdiff_ptx.facts import listing_of
-from irdiff_ptx.names import NAME, FunctionNames, is_debug_label
+from irdiff_ptx.names import NAME, FunctionNames
 from irdiff_ptx.reader import Item, Listing
+from irdiff_ptx.shapes import is_debug_label
 
 _SHARED_CTA = re.compile(r"\.shared::cta(?=\.|\Z)")
 _BLANK = re.compile(r"[^\S\n]+")
@@ -25,7 +26,7 @@ _LITERAL = frozenset({".pragma", ".global", ".const", ".target", ".address_size"
 def canonical(artifact: Artifact, context: Context) -> Canonical:
     """Equal code as equal text, with the line each line comes from. Raises ParseError where it is no PTX."""
     listing = listing_of(artifact, context)
-    writer = _Writer(listing.items, context)
+    writer = _Writer(listing, context)
     writer.write_all()
     _without_debug(listing, writer)
     _without_layout(listing, writer)
@@ -66,12 +67,15 @@ def _without_layout(listing: Listing, writer: _Writer) -> None:
 class _Writer:
     """Writes items one after the other, keeping the names of the function it is in."""
 
-    def __init__(self, items: tuple[Item, ...], context: Context) -> None:
-        self.items = items
+    def __init__(self, listing: Listing, context: Context) -> None:
+        self.items = items = listing.items
+        self.odd = [index for index in listing.odd if not items[index][2][0].isalpha()]
+        self.places = [index for index, shape in enumerate(listing.shapes) if shape.refers]
         self.on = context.normalizes
+        self.renames = [rule for rule in ("register-names", "labels", "parameter-names") if self.on(rule)]
         self.erased = Erased()
         self.written: list[tuple[int, str]] = []
-        self.names = FunctionNames(items, 0)
+        self.names = FunctionNames(items, self.places, 0)
         self.known: dict[str, str] = {}
         """Names met since the last brace, head or declaration, and what each is called."""
         self.depth = 0
@@ -90,10 +94,8 @@ class _Writer:
 
     def write_all(self) -> None:
         """Every item of the file."""
-        opcodes = [item[2] for item in self.items]
-        marks = {opcode for opcode in set(opcodes) if not opcode[0].isalpha()}
         done = 0
-        for index in [index for index, opcode in enumerate(opcodes) if opcode in marks]:
+        for index in self.odd:
             self._instructions(self.items[done:index])
             self._mark(index)
             done = index + 1
@@ -134,8 +136,10 @@ class _Writer:
             [text for _, guard, _, operands in items for text in (operands, guard and guard.strip()) if text]
         )
         if self.on("spacing"):
-            given = given.replace(", ", ",")
-            if _BLANK.search(given):
+            given = given.replace(" ", "")
+            if not given.replace(
+                "\n", ""
+            ).isprintable():  # other blanks are rare, and a search for them is slow
                 given = _BLANK.sub("", given)
             given = given.replace(",", ", ")
         texts = iter(self._renamed(given).split("\n"))
@@ -156,11 +160,11 @@ class _Writer:
         """The text, of any number of lines, with its names replaced."""
         parts = NAME.split(text)
         names = parts[1::2]
-        for name in dict.fromkeys(names):
-            if name not in self.known:
-                kind, new = self.names.resolve(name)
-                self.known[name] = name if kind is None or not self.on(kind) else new
-        parts[1::2] = [self.known[name] for name in names]
+        known = self.known
+        new = [name for name in dict.fromkeys(names) if name not in known]
+        for name, (kind, given) in zip(new, self.names.resolve_all(new), strict=True):
+            known[name] = given if kind in self.renames else name
+        parts[1::2] = [known[name] for name in names]
         return "".join(parts)
 
     def _label(self, line: int, name: str) -> None:
@@ -199,7 +203,7 @@ class _Writer:
         if has_body:
             if self.on("register-names"):
                 self.erased.add("register-names", *self.names.register_order)
-            self.names = FunctionNames(self.items, index + 1)
+            self.names = FunctionNames(self.items, self.places, index + 1)
             self.known = {}
         if head is None:
             self.written.append((item[0], text))

@@ -8,16 +8,12 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import compress
 
-from irdiff_ptx.names import is_debug_label
 from irdiff_ptx.reader import Listing
 
 _FILE_AND_PLACE = re.compile(r"([^\s:\[\]@]+):(\d+):(\d+)")
 _BYTES = re.compile(r"^(?:[^\S\n]*\.b8[^\S\n]+(\d{1,3})\b)?(.*)$", re.MULTILINE)
-_WORD = re.compile(r"\S+")
 _NAMED_STRING = re.compile(r"// (?:DW_AT_(?:name|comp_dir|producer|linkage_name)|string offset)")
 _SHORTEST_STRING = 4
-_RESPELLED = (".reqntid", ".maxntid")
-"""Lines whose number of words another rule changes."""
 
 
 class Erased:
@@ -68,30 +64,15 @@ def layout_text(listing: Listing) -> tuple[list[str], list[int], list[str]]:
         kept[line - 1] = 0
     for first, last in listing.sections:
         kept[first - 1 : last] = bytes(last - first + 1)
-    texts = list(listing.lines)
-    comments: list[str] = []
-    known: dict[str, tuple[str | None, str | None]] = {}
-    for index, content in enumerate(texts):
-        if kept[index] and ("//" in content or "$L__" in content or "ntid" in content):
-            if content not in known:
-                known[content] = _comment_and_code(content)
-            comment, code = known[content]
-            if comment is not None:
-                comments.append(comment)
-            if code is None:
-                kept[index] = 0
-            else:
-                texts[index] = code
-    spaced = _WORD.sub("x", "\n".join(compress(texts, kept))).split("\n") if any(kept) else []
-    return comments, list(compress(range(1, len(texts) + 1), kept)), spaced
-
-
-def _comment_and_code(content: str) -> tuple[str | None, str | None]:
-    """(comment, code) of a line; None for a comment that is not there and for code of which other rules speak."""
-    code, mark, comment = content.partition("//")
-    bare = code.strip()
-    spoken_of = (mark and not bare) or is_debug_label(bare.rstrip(":")) or bare.startswith(_RESPELLED)
-    return comment.strip() if mark else None, None if spoken_of else code.rstrip() if mark else code
+    lines, shapes = list(compress(listing.lines, kept)), list(compress(listing.outlines, kept))
+    comments = [line[shape.comment] for line, shape in zip(lines, shapes, strict=True) if shape.comment]
+    numbers = compress(range(1, len(listing.lines) + 1), kept)
+    spaced = [(number, shape.spaced) for number, shape in zip(numbers, shapes, strict=True)]
+    return (
+        comments,
+        [number for number, text in spaced if text is not None],
+        [text for _, text in spaced if text is not None],
+    )
 
 
 def _section(lines: tuple[str, ...], first: int, last: int) -> Iterator[tuple[int, str, str]]:

@@ -7,31 +7,29 @@ labels and predicates of inline-assembly blocks repeat from block to block.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from irdiff_ptx.declarations import registers
+from irdiff_ptx.opcodes import REFERRING
 from irdiff_ptx.reader import Item
 
 NAME = re.compile(r"([%$A-Za-z_](?<![\w$%].)[\w$]*)")
 """A name, in a group so that ``split`` keeps it. It looks back from behind its first character: ``re`` then skips to
 the next character that can begin a name."""
+_MOST_DIGITS = 10
+_NONE = ("", 0)
 _DIGITS = "0123456789"
-_DEBUG_LABEL = re.compile(r"\$L__(?:tmp|func_begin|func_end|info_string|pc_sec)\d*\Z")
-_REFERS = ("bra", "brx", "call", "mov")
 _MARKS = frozenset({"{", "}", ":", ".branchtargets"})
 
 Rule: TypeAlias = Literal["register-names", "labels", "parameter-names"]
 _Found: TypeAlias = "tuple[Rule | None, str]"
 
 
-def is_debug_label(name: str) -> bool:
-    """Whether LLVM puts such a label only for debug sections."""
-    return _DEBUG_LABEL.match(name) is not None
-
-
 def _is_number(digits: str) -> bool:
     """Whether the digits at the end of a name are a number as ``%r<196>`` declares it: no zeros in front."""
-    return 0 < len(digits) < 10 and (digits[0] != "0" or digits == "0")
+    return 0 < len(digits) < _MOST_DIGITS and (digits[0] != "0" or digits == "0")
 
 
 class _Scope:
@@ -45,27 +43,31 @@ class _Scope:
 
 
 class FunctionNames:
-    """Resolves the names of the function whose opening brace is ``items[start]``."""
+    """Resolves the names of the function whose opening brace is ``items[start]``.
 
-    def __init__(self, items: tuple[Item, ...], start: int) -> None:
+    ``places`` are those of all items that may be, or refer to, labels and braces, in ascending order.
+    """
+
+    def __init__(self, items: tuple[Item, ...], places: Sequence[int], start: int) -> None:
         self.parameters: dict[str, str] = {}
         self.register_order: list[str] = []
         self._counts: dict[str, int] = {}
         self._used: set[str] = set()
         self._labels: dict[int, dict[str, str]] = {}
-        self._collect(items, start)
+        self._collect(items, places, start)
         self._stack = [_Scope(self._labels.get(start, {}))]
 
-    def _collect(self, items: tuple[Item, ...], start: int) -> None:
+    def _collect(self, items: tuple[Item, ...], places: Sequence[int], start: int) -> None:
         """The labels of every pair of braces, numbered where they stand, and which are referred to."""
         found: list[tuple[int, str]] = []
         stack: list[int] = []
         referring: list[str] = []
-        opcodes = [item[2] for item in items]
-        wanted = {opcode for opcode in set(opcodes) if opcode in _MARKS or opcode.startswith(_REFERS)}
-        end = len(items) if opcodes[start : start + 1] == ["{"] else start + 1  # no body: nothing follows
-        for index in [start + place for place, each in enumerate(opcodes[start:end]) if each in wanted]:
+        end = len(items) if items[start][2] == "{" else start + 1  # no body: nothing follows
+        for position in range(bisect_left(places, start), bisect_left(places, end)):
+            index = places[position]
             _, _, opcode, operands = items[index]
+            if opcode not in _MARKS and not opcode.startswith(REFERRING):
+                continue
             if opcode == "{":
                 stack.append(index)
             elif opcode == "}":
@@ -105,6 +107,27 @@ class FunctionNames:
                 scope.known.pop(name, None)
             else:
                 scope.ranges[name] = (kind, count)
+
+    def resolve_all(self, names: Iterable[str]) -> Iterator[tuple[Rule | None, str]]:
+        """``resolve`` of each name; outside inner braces, where nearly all are, in one go."""
+        scope = self._stack[-1]
+        if len(self._stack) > 1 or scope.singles:
+            yield from map(self.resolve, names)
+            return
+        ranges, known, counts, order = scope.ranges, scope.known, self._counts, self.register_order
+        for name in names:
+            base = name.rstrip(_DIGITS)
+            kind, count = ranges.get(base, _NONE)
+            digits = name[len(base) :]
+            is_plain = count and 0 < len(digits) < _MOST_DIGITS and digits[0] != "0"
+            if not is_plain or name in known or int(digits) >= count:
+                yield self.resolve(name)
+                continue
+            number = counts.get(kind, 0)
+            counts[kind] = number + 1
+            order.append(name)
+            known[name] = new = f"%{kind}_{number}"
+            yield "register-names", new
 
     def resolve(self, name: str) -> _Found:
         """(the rule that renames it, its canonical name), or (None, the name)."""

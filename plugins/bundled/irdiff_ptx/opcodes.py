@@ -67,6 +67,8 @@ TYPE_BITS: dict[str, int] = {
 """PTX ISA 5.2 "Types"."""
 
 JUMPS = ("bra", "brx")
+REFERRING = ("bra", "brx", "call", "mov")
+"""How the opcodes of instructions begin that may refer to a label."""
 ENDS = frozenset({"ret", "exit", "trap"})
 _ARITHMETIC = frozenset({"fma", "mul", "add", "sub", "mad"})
 _FLOAT = re.compile(r"(?:b?f\d+(?:x2)?|e\dm\d(?:x\d)?|tf32)\Z")

@@ -40,6 +40,8 @@ class Listing:
     items: tuple[Item, ...]
     shapes: tuple[Shape, ...]
     """The shape of each item's line; UNKNOWN for what is no instruction that is one line."""
+    outlines: tuple[Shape, ...]
+    """The shape of each line."""
     odd: tuple[int, ...]
     """Places of the items with that shape, and of the instructions behind which control may go elsewhere."""
     debug: tuple[tuple[int, str], ...]
@@ -198,11 +200,12 @@ def read(data: bytes) -> Listing:
     lines = text.split("\n")
     blinded = blind(text).split("\n")
     known = shapes_of(blinded)
+    outlines = [*map(known.__getitem__, blinded)]
     assembler = _Assembler(lines)
     items, shapes = assembler.items, assembler.shapes
     append, append_shape = items.append, shapes.append
     pending, resume = assembler.pending, 0
-    for number, (line, shape) in enumerate(zip(lines, map(known.__getitem__, blinded), strict=True), 1):
+    for number, (line, shape) in enumerate(zip(lines, outlines, strict=True), 1):
         if number < resume:
             continue
         opcode = shape.opcode
@@ -230,7 +233,7 @@ def read(data: bytes) -> Listing:
         assembler.feed(number, line)
         resume = assembler.resume
     is_framed_wrong = text.count(f"{_BEGIN}\n") != text.count(f"{_END}\n")
-    return _listing(lines, assembler, nul, is_framed_wrong=is_framed_wrong)
+    return _listing(lines, outlines, assembler, nul, is_framed_wrong=is_framed_wrong)
 
 
 def _stands_alone(opcode: str, assembler: _Assembler) -> bool:
@@ -242,7 +245,9 @@ def _stands_alone(opcode: str, assembler: _Assembler) -> bool:
     return True
 
 
-def _listing(lines: list[str], assembler: _Assembler, nul: int | None, *, is_framed_wrong: bool) -> Listing:
+def _listing(
+    lines: list[str], outlines: list[Shape], assembler: _Assembler, nul: int | None, *, is_framed_wrong: bool
+) -> Listing:
     is_open = bool("".join(assembler.pending).strip())
     if is_open:
         assembler.drop()
@@ -260,6 +265,7 @@ def _listing(lines: list[str], assembler: _Assembler, nul: int | None, *, is_fra
         lines=tuple(lines),
         items=tuple(assembler.items),
         shapes=tuple(assembler.shapes),
+        outlines=tuple(outlines),
         odd=odd,
         debug=tuple(assembler.debug),
         sections=tuple(assembler.sections),

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import msgspec
 
-from irdiff_ptx.opcodes import turns
+from irdiff_ptx.opcodes import REFERRING, turns
 
 _BLIND = bytes.maketrans(b"123456789", b"000000000")
 LONGEST = 512
@@ -33,6 +33,10 @@ LONGEST_OPERANDS = 20_000
 _LABEL = re.compile(r"\s*([\w$%]+)\s*:\s*(?://.*)?\Z")
 _WORD = re.compile(r"[\w$%]+|-?\d+")
 _MARKED = re.compile("0[xXfFdD]")
+_SPACED = re.compile(r"\S+")
+_DEBUG_LABEL = re.compile(r"\$L__(?:tmp|func_begin|func_end|info_string|pc_sec)\d*\Z")
+_RESPELLED = (".reqntid", ".maxntid")
+"""Lines whose number of words another rule changes."""
 _LOC, _COMMENTS = "\t.loc\t", ("\t//", "//")  # as LLVM writes them: taken without looking further
 
 
@@ -62,10 +66,21 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     """Nothing but a comment, or nothing at all."""
     is_blank: bool = False
     """Nothing at all."""
+    refers: bool = False
+    """Whether the instruction may refer to a label."""
+    comment: slice | None = None
+    """The place of the comment, where there is one."""
+    spaced: str | None = None
+    """The line without its comment and with each word as ``x``; None where other rules of the form speak of it."""
 
 
-UNKNOWN = Shape(literals=None, targets=None, turns=True)
+UNKNOWN = Shape(literals=None, targets=None, turns=True, refers=True)
 """Of an item whose line says nothing of it."""
+
+
+def is_debug_label(name: str) -> bool:
+    """Whether LLVM puts such a label only for debug sections."""
+    return _DEBUG_LABEL.match(name) is not None
 
 
 def blind(text: str) -> str:
@@ -86,28 +101,43 @@ def shapes_of(lines: Iterable[str]) -> dict[str, Shape]:
 def _shape(line: str) -> Shape:
     if line.startswith(_LOC):
         return Shape(is_loc=True)
+    comment, spaced = _layout(line)
     if not line or line.startswith(_COMMENTS):
-        return Shape(is_empty=True, is_blank=not line)
+        return Shape(is_empty=True, is_blank=not line, comment=comment, spaced=spaced)
     found = INSTRUCTION.match(line)
     if found is None:
         label = _LABEL.match(line)
-        return Shape(label=None if label is None else slice(*label.span(1)))
+        name = None if label is None else slice(*label.span(1))
+        return Shape(label=name, comment=comment, spaced=spaced)
     operands = found[3] or ""
     is_short = len(operands) <= LONGEST_OPERANDS
+    literals = tuple(slice(*each.span()) for each in LITERAL.finditer(operands)) if is_short else None
     return Shape(
         opcode=slice(*found.span(2)),
         turns=turns(found[2]),
+        refers=found[2].startswith(REFERRING),
         guard=None if found[1] is None else slice(*found.span(1)),
         operands=slice(*found.span(3)) if operands else None,
-        literals=tuple(slice(*each.span()) for each in LITERAL.finditer(operands)) or NO_PLACES
-        if is_short
-        else None,
+        literals=NO_PLACES if literals == () else literals,
         zeros=tuple(each.start() for each in _MARKED.finditer(operands)) if is_short else (),
         targets=tuple(slice(*each) for each in written(operands)),
+        comment=comment,
+        spaced=spaced,
     )
 
 
 _remembered = lru_cache(maxsize=4096)(_shape)
+
+
+def _layout(line: str) -> tuple[slice | None, str | None]:
+    """Where the comment stands, and how the line is spaced."""
+    code, mark, comment = line.partition("//")
+    bare = code.strip()
+    spoken_of = (mark and not bare) or is_debug_label(bare.rstrip(":")) or bare.startswith(_RESPELLED)
+    text = comment.strip()
+    start = len(line) - len(comment) + comment.find(text)
+    place = slice(start, start + len(text)) if mark else None
+    return place, None if spoken_of else _SPACED.sub("x", code.rstrip() if mark else code)
 
 
 def written(operands: str) -> list[tuple[int, int]]:
