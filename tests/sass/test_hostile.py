@@ -154,6 +154,8 @@ SASS = st.lists(
 
 
 @given(SASS)
+@example(["BRA LBB0", "LBB0:", "/*0000*/ NOP ;"])  # into the padding
+@example(["--:-:-:-:1\tCALL LBB0;", "LBB0:", "/*0000*/ NOP ;"])
 @settings(max_examples=300)
 def test_any_text_ends_well(lines: list[str]) -> None:
     ends_well("\n".join(lines).encode("utf-8", "surrogatepass"), ".sass")

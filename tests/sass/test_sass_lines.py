@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from irdiff.api import Artifact, Context
 from irdiff.tools import LocalToolbox
-from irdiff_sass.instructions import control_text, read_statement, split_operands
+from irdiff_sass.instructions import NOT_PARTED, control_text, read_statement, read_statements, split_operands
 from irdiff_sass.listing import ADDRESSED, CONTROL, LINES, Listing
 from irdiff_sass.plugin import STAGE
 from irdiff_sass.renaming import DESCRIBED, NAME, UNIFORM, VECTOR
@@ -46,6 +46,20 @@ PIECES = [
     "_UR3",
     "gdesc[UR14]",
 ]
+WORDS = [
+    "LDG.E",
+    "BRA",
+    "@!P0",
+    "R1",
+    "UR2",
+    "desc[UR4][R2.64]",
+    "{1,2}",
+    "0x20",
+    "`(.L_x_1)",
+    '(*"x"*)',
+    "&wr=0x1",
+]
+WORDS += [" ", " ", ", ", ",", "  ", "\t", "\x1f", "\xa0", "a", "/", ";", "?t", ".", "("]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=8).map("".join))
@@ -75,13 +89,32 @@ def test_the_fast_patterns_find_the_names_that_stand_alone(text: str) -> None:
     ],
 )
 def test_a_line_is_parted_as_its_own_pattern_says(line: str) -> None:
-    ((addressed, statement, control, rest, other),) = LINES.findall(line)
+    ((usual, _, _, _, addressed, statement, control, rest, other),) = LINES.findall(line)
     head, tab, behind = line.partition("\t")
     own = ADDRESSED.fullmatch(line)
-    assert bool(addressed) == (own is not None)
-    assert statement == (own.group(2) if own else "")
+    assert bool(usual or addressed) == (own is not None)
+    assert (usual or statement.strip()) == (own.group(2).strip() if own else "")
     assert (control, rest) == ((head, behind) if tab and CONTROL.fullmatch(head) else ("", ""))
-    assert other == ("" if addressed or control else line)
+    assert other == ("" if usual or addressed or control else line)
+
+
+@pytest.mark.parametrize("length", [0, 4096])
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=9).map("".join), min_size=1, max_size=6))
+def test_statements_parted_all_at_once_are_what_each_is_alone(length: int, texts: list[str]) -> None:
+    controls = range(len(texts))
+    alone = [NOT_PARTED] * len(texts)
+    found = read_statements(texts, controls, address=32, base=16, length=length)
+    assert found == read_statements(texts, controls, address=32, base=16, length=length, parted=alone)
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=9).map("".join), min_size=1, max_size=6))
+def test_addressed_lines_hold_the_statements_that_their_own_pattern_finds(texts: list[str]) -> None:
+    lines = [f"  /*{16 * index:04x}*/  {text};" for index, text in enumerate(texts)]
+    expected = [own.group(2).strip() for line in lines if (own := ADDRESSED.fullmatch(line))]
+    found = [
+        "".join(each[:1]) or each[5].strip() for each in LINES.findall("\n".join(lines)) if each[0] or each[4]
+    ]
+    assert found == expected
 
 
 def test_the_text_of_a_listing_counts_what_its_cubin_counts(

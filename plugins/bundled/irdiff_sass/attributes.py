@@ -12,7 +12,7 @@ import struct
 import msgspec
 
 from irdiff.api import ParseError
-from irdiff_sass.elf import REBUILD
+from irdiff_sass.kind import REBUILD
 
 PARAMETER_BANK = 0x0A
 EXTERNS = 0x0F

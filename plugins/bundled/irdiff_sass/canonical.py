@@ -81,7 +81,8 @@ def _add_code(canon: Canon, text: CodeText, normalizes: Normalizes, *, alone: bo
     code = text.without_padding() if normalizes("nop-padding") else text.instructions
     canon.add((f"{text.role}:",), (text.base,))
     canon.padding.append(str(len(text.instructions) - len(code)))
-    branches = {opcode for opcode in {each.opcode for each in code} if opcode.partition(".")[0] in BRANCHES}
+    opcodes = {each.opcode for each in code}
+    branches = {opcode for opcode in opcodes if opcode.partition(".")[0] in BRANCHES}
     targets = {
         index: target
         for index, each in enumerate(code)

@@ -10,7 +10,7 @@ import msgspec
 
 from irdiff.api import Coverage, Fact, Scalar, Scope
 from irdiff_sass.families import TABLE, access_bytes, class_of, is_mma, matrix_bytes
-from irdiff_sass.instructions import NEVER, OPERAND, Instruction
+from irdiff_sass.instructions import NEVER, OPERAND, Instruction, split_operands
 from irdiff_sass.listing import CodeText, Listing
 from irdiff_sass.loops import Loop, find_loops
 
@@ -135,9 +135,13 @@ def _tallies(instructions: Sequence[Instruction]) -> dict[str, dict[str, list[in
     """For each tally the addresses of each key, in order: counted by opcode, of which there are few."""
     groups: dict[str, list[int]] = defaultdict(list)
     idle: dict[str, list[int]] = defaultdict(list)
-    for instruction in instructions:
-        opcodes = idle if instruction.predicate in NEVER else groups
-        opcodes[instruction.opcode].append(instruction.address)
+    if NEVER.isdisjoint([instruction.predicate for instruction in instructions]):
+        for instruction in instructions:
+            groups[instruction.opcode].append(instruction.address)
+    else:
+        for instruction in instructions:
+            opcodes = idle if instruction.predicate in NEVER else groups
+            opcodes[instruction.opcode].append(instruction.address)
     tallies: dict[str, dict[str, list[int]]] = {fact_id: {} for fact_id in TALLIES}
     shared: list[list[int]] = []
     for executes, opcodes in ((True, groups), (False, idle)):
@@ -162,11 +166,12 @@ def coverage(codes: Iterable[CodeText]) -> Coverage:
     for code in codes:
         body = code.without_padding()
         total += len(body)
-        strange = {
-            opcode for opcode in {each.opcode for each in body} if opcode.partition(".")[0] not in TABLE
+        strange = {opcode for opcode in {each.opcode for each in body} if not _is_known(opcode)}
+        odd = {
+            operand
+            for operand in _distinct_operands({each.rest for each in body})
+            if not _is_operand(operand)
         }
-        operands = {operand for several in {each.operands for each in body} for operand in several}
-        odd = {operand for operand in operands if not _is_operand(operand)}
         if not strange and not odd:
             understood += len(body)
             continue
@@ -177,6 +182,21 @@ def coverage(codes: Iterable[CodeText]) -> Coverage:
                 text = f"{each.opcode} {', '.join(each.operands)}".rstrip()[:200]
                 unknown.append((each.address, text))
     return Coverage(understood=understood, total=total, unknown=tuple(unknown))
+
+
+@lru_cache(maxsize=4096)
+def _is_known(opcode: str) -> bool:
+    return opcode.partition(".")[0] in TABLE
+
+
+def _distinct_operands(lists: Iterable[str]) -> set[str]:
+    """All operands of several lists of them."""
+    plain = [operands for operands in lists if operands and "{" not in operands]
+    found = set(", ".join(plain).split(", ")) if plain else set()
+    for operands in lists:
+        if "{" in operands:
+            found.update(split_operands(operands))
+    return found
 
 
 def _is_operand(operand: str) -> bool:

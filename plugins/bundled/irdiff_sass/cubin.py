@@ -15,7 +15,8 @@ import msgspec
 from irdiff.api import ParseError
 from irdiff_sass import attributes
 from irdiff_sass.attributes import Record, read_records
-from irdiff_sass.elf import FUNCTION, REBUILD, Elf, Section, read_elf
+from irdiff_sass.elf import FUNCTION, Elf, Section, read_elf
+from irdiff_sass.kind import REBUILD
 
 FUNCTION_LIMIT = 4096
 """Functions in one cubin; more are refused."""

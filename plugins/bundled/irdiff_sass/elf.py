@@ -10,19 +10,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from typing import NoReturn
 
 import msgspec
 
 from irdiff.api import ParseError
+from irdiff_sass.kind import HEADER_SIZE, REBUILD, check_kind
 
-MACHINE_CUDA = 190
-MACHINE_AMDGPU = 224
-HOST_MACHINES = {3: "x86", 40: "Arm", 62: "x86-64", 183: "AArch64", 21: "PowerPC64", 243: "RISC-V"}
-FATBIN_MAGICS = (b"\x50\xed\x55\xba", b"\xb1\x43\x62\x46")
-"""Start of a CUDA fat binary, and of the wrapper that a host program keeps it in."""
-
-HEADER_SIZE = 64
 SECTION_SIZE = 64
 SYMBOL_SIZE = 24
 RELOCATION_SIZES = {4: 24, 9: 16}
@@ -38,8 +31,6 @@ NAME_LIMIT = 16384
 """Bytes; longer names are refused, so that many sections with one endless name cost little."""
 SIZE_LIMIT = 1 << 32
 """Bytes that a section without content (shared memory) may claim."""
-
-REBUILD = "write the file again, or remove the entry and compile again"
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,10 +144,8 @@ class Elf(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_elf(data: bytes) -> Elf:
     """Read a cubin's container. Raises ParseError for anything else, saying what it is instead."""
-    _check_kind(data)
-    machine, version = struct.unpack_from("<HI", data, 18)
-    if machine != MACHINE_CUDA:
-        _refuse_machine(machine)
+    check_kind(data)
+    version = struct.unpack_from("<I", data, 20)[0]
     table = struct.unpack_from("<Q", data, 40)[0]
     flags = struct.unpack_from("<I", data, 48)[0]
     entry_size, count, names = struct.unpack_from("<HHH", data, 58)
@@ -206,34 +195,6 @@ def read_elf(data: bytes) -> Elf:
         copies=copies,
         missing=_missing(data, copies),
     )
-
-
-def _check_kind(data: bytes) -> None:
-    if not data:
-        raise ParseError("is empty", offset=0, hint=REBUILD)
-    if data[:4] in FATBIN_MAGICS:
-        raise ParseError("is a fat binary, which holds several cubins", offset=0, hint=EXTRACT)
-    if not b"\x7fELF".startswith(data[:4]):
-        raise ParseError("is not an ELF file", offset=0, hint=REBUILD)
-    if len(data) < HEADER_SIZE:
-        raise ParseError(
-            f"cut off at byte {len(data)} (ELF header incomplete)", offset=len(data), hint=REBUILD
-        )
-    if data[4] != 2 or data[5] != 1:
-        raise ParseError("is not a 64-bit little-endian ELF file", offset=4, hint=REBUILD)
-
-
-EXTRACT = "`cuobjdump -xelf all FILE` takes the cubins out of it"
-
-
-def _refuse_machine(machine: int) -> NoReturn:
-    if machine == MACHINE_AMDGPU:
-        raise ParseError("is an AMD code object (hsaco), not a cubin", offset=18, hint="name it .hsaco")
-    if machine in HOST_MACHINES:
-        raise ParseError(
-            f"is a host program for {HOST_MACHINES[machine]}, not a cubin", offset=18, hint=EXTRACT
-        )
-    raise ParseError(f"is an ELF file for machine {machine}, not CUDA's 190", offset=18, hint=REBUILD)
 
 
 Header = tuple[int, int, int, int, int, int, int, int, int]

@@ -34,12 +34,19 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """``@!P0`` or empty."""
     opcode: str
     """With its modifiers: ``LDG.E.128``."""
-    operands: tuple[str, ...]
-    """As written; a place in the code is ``0x...`` from the start of its section."""
+    rest: str
+    """Operands in one spacing; a place in the code is ``0x...`` from the start of its section."""
     control: int
     """Bits 105 to 125 of the word (stall, yield, barriers, wait mask, reuse), or -1 where not known."""
     text: str
     """Predicate, opcode and operands, spaced alike whatever disassembler wrote them."""
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """As written, one by one; of what is no instruction its text alone."""
+        if self.opcode == UNREADABLE:
+            return (self.rest,)
+        return split_operands(self.rest) if self.rest else ()
 
     @property
     def family(self) -> str:
@@ -75,8 +82,18 @@ USUAL = 128
 
 PLACE = re.compile(r"0x[0-9a-f]{1,12}")
 STATEMENT = re.compile(r"(?:(@!?U?P[0-9T]+)\s+)?([A-Z][A-Z0-9_]*(?:\.[A-Za-z0-9_]+)*)(?:\s+(.*))?")
+_USUAL = r"!-%')-.0-:<->@-z|-~"
+"""Printable ASCII but space and what may begin or end something else: ``& ( / ; ? {``."""
+USUAL_STATEMENT = rf"((?:(@!?U?P[0-9T]+) )?([A-Z][A-Za-z0-9_.]*)(?: ([ {_USUAL}]*[{_USUAL}]))?)"
+"""Text, predicate, opcode and operands of a statement, to be looked at by :func:`read_statements` each for itself."""
+STATEMENTS = re.compile(rf"^ *{USUAL_STATEMENT} *$|^.*$", re.MULTILINE)
+OPCODE = re.compile(r"[A-Z][A-Z0-9_]*(?:\.[A-Za-z0-9_]+)*")
 ANNOTATION = re.compile(r"\(\*[^*]*\*\)")
 RAW_CONTROL = re.compile(r"\s[&?][A-Za-z][^ ;]*")
+
+
+Parted = tuple[str, str, str, str]
+NOT_PARTED: Parted = ("", "", "", "")
 
 
 def read_statement(
@@ -92,40 +109,65 @@ def read_statement(
 
 
 def read_statements(
-    texts: Sequence[str], controls: Sequence[int], *, address: int, base: int = 0, length: int = 0
+    texts: Sequence[str],
+    controls: Sequence[int],
+    *,
+    address: int,
+    base: int = 0,
+    length: int = 0,
+    parted: Sequence[Parted] | None = None,
 ) -> tuple[Instruction, ...]:
     """The instructions of texts that follow one another from ``address`` on, as ``read_statement`` reads them.
 
-    What is no instruction has the opcode ``?``.
+    What is no instruction has the opcode ``?``. ``parted``: what ``USUAL_STATEMENT`` finds in each text.
     """
     made: list[Instruction] = []
-    add, remembered = made.append, _remembered
-    for text, control in zip(texts, controls, strict=True):
-        parsed = remembered(text) if len(text) <= USUAL else _parsed(text)
-        if parsed is None:
-            parsed = (
-                "",
-                UNREADABLE,
-                (text.strip()[:200],),
-                False,
-                spell("", UNREADABLE, (text.strip()[:200],)),
-            )
-        predicate, opcode, operands, is_branch, spelled = parsed
-        if is_branch and length and operands:
-            operands = (*operands[:-1], _relative(operands[-1], base, length))
-            spelled = spell(predicate, opcode, operands)
+    add = made.append
+    found = STATEMENTS.findall("\n".join(texts)) if parted is None else parted
+    if len(found) != len(texts) or len(max(texts, key=len, default="")) > LONGEST:
+        found = [NOT_PARTED] * len(texts)
+    opcodes = {each[2] for each in found}
+    odd = {opcode for opcode in opcodes if not _is_opcode(opcode) or (length and _moving(opcode))}
+    spaced = _is_spaced("\n".join([each[3] for each in found]))
+    for text, usual, control in zip(texts, found, controls, strict=True):
+        spelled, predicate, opcode, rest = usual
+        if opcode in odd or not (spaced or _is_spaced(rest)):
+            spelled, predicate, opcode, rest = _read(text, base, length)
         add(
             Instruction(
-                address=address,
-                predicate=predicate,
-                opcode=opcode,
-                operands=operands,
-                control=control,
-                text=spelled,
+                address=address, predicate=predicate, opcode=opcode, rest=rest, control=control, text=spelled
             )
         )
         address += SIZE
     return tuple(made)
+
+
+def _is_spaced(operands: str) -> bool:
+    """Whether a space follows each comma and is nowhere else: then operands are written as ``spell`` writes them."""
+    return operands.count(", ") == operands.count(",") == operands.count(" ") and ",," not in operands
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_opcode(text: str) -> bool:
+    return OPCODE.fullmatch(text) is not None
+
+
+def _read(text: str, base: int, length: int) -> tuple[str, str, str, str]:
+    """(spelling, predicate, opcode, operands) of any statement; see :func:`read_statement`."""
+    parsed = _remembered(text) if len(text) <= USUAL else _parsed(text)
+    if parsed is None:
+        rest = text.strip()[:200]
+        return spell("", UNREADABLE, (rest,)), "", UNREADABLE, rest
+    predicate, opcode, operands = parsed
+    if length and operands and _moving(opcode):
+        operands = (*operands[:-1], _relative(operands[-1], base, length))
+    return spell(predicate, opcode, operands), predicate, opcode, ", ".join(operands)
+
+
+@lru_cache(maxsize=1 << 12)
+def _moving(opcode: str) -> bool:
+    """Whether the last operand can be a place in the code."""
+    return opcode.partition(".")[0] in BRANCHES
 
 
 def spell(predicate: str, opcode: str, operands: Sequence[str]) -> str:
@@ -134,8 +176,8 @@ def spell(predicate: str, opcode: str, operands: Sequence[str]) -> str:
     return f"{predicate} {text}" if predicate else text
 
 
-def _parsed(text: str) -> tuple[str, str, tuple[str, ...], bool, str] | None:
-    """(predicate, opcode, operands, whether the last one can be a place, spelling) of a statement."""
+def _parsed(text: str) -> tuple[str, str, tuple[str, ...]] | None:
+    """Predicate, opcode and operands of a statement."""
     if "(*" in text:
         text = ANNOTATION.sub("", text)
     if " &" in text or " ?" in text:
@@ -144,12 +186,10 @@ def _parsed(text: str) -> tuple[str, str, tuple[str, ...], bool, str] | None:
     if found is None:
         return None
     predicate, opcode, rest = found.groups("")
-    operands = split_operands(rest) if rest else ()
-    is_branch = opcode.partition(".")[0] in BRANCHES
-    return predicate, opcode, operands, is_branch, spell(predicate, opcode, operands)
+    return predicate, opcode, split_operands(rest) if rest else ()
 
 
-_remembered = lru_cache(maxsize=1 << 15)(_parsed)
+_remembered = lru_cache(maxsize=1 << 12)(_parsed)
 
 
 def _relative(operand: str, base: int, length: int) -> str:

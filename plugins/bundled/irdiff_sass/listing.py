@@ -14,7 +14,15 @@ from functools import lru_cache
 import msgspec
 
 from irdiff.api import ParseError
-from irdiff_sass.instructions import NO_CONTROL, SIZE, Instruction, read_statements
+from irdiff_sass.instructions import (
+    NO_CONTROL,
+    NOT_PARTED,
+    SIZE,
+    USUAL_STATEMENT,
+    Instruction,
+    Parted,
+    read_statements,
+)
 
 
 class CodeText(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,8 +36,8 @@ class CodeText(msgspec.Struct, frozen=True, kw_only=True):
 
     def indices(self) -> dict[int, int]:
         """Place in the section to index of the instruction there."""
-        base = self.base
-        return {each.address - base: index for index, each in enumerate(self.instructions)}
+        count = len(self.instructions)
+        return dict(zip(range(0, count * SIZE, SIZE), range(count), strict=True))
 
     def without_padding(self) -> tuple[Instruction, ...]:
         """The instructions up to the NOPs that fill the section."""
@@ -60,27 +68,36 @@ ADDRESSED = re.compile(r"\s*/\*([0-9a-f]{4,8})\*/\s+([^/]*);.*")
 NAMED_PLACE = re.compile(r"`\((\.L_x_\d{1,9})\)|LBB\d{1,9}")
 NOISE = re.compile(r"\s*(?:/\*.*|//.*|\..*|\t?[A-Za-z0-9_$.]+:|code for .*|=+|Fatbin .*|[a-z_ ]+ = .*)?\s*")
 LINES = re.compile(
-    r"^(?:[^\S\n]*(/)\*[0-9a-f]{4,8}\*/[^\S\n]+([^/\n]*);.*|((?:--|\d{2}):[0-7-]:[0-7-]:[Y-]:[0-9a-f])\t(.*)|(.*))$",
+    rf"^(?:[ \t]*/\*[0-9a-f]{{4,8}}\*/ +{USUAL_STATEMENT} *;[^\n;/]*(?:/.*)?"
+    r"|[^\S\n]*(/)\*[0-9a-f]{4,8}\*/[^\S\n]+([^/\n]*);.*"
+    r"|((?:--|\d{2}):[0-7-]:[0-7-]:[Y-]:[0-9a-f])\t(.*)|(.*))$",
     re.MULTILINE,
 )
-"""Every line of a text: an addressed instruction (mark, text), one behind control fields (fields, text), or another.
+"""Every line of a text: an addressed instruction (parted; or mark, text), one behind control fields (fields, text), or
+another.
 
-The first two are what ``ADDRESSED`` and ``CONTROL`` say; all lines are parted by one search.
+The first three are what ``ADDRESSED`` and ``CONTROL`` say; all lines are parted by one search.
 """
+
+
+LINE_ENDS = "\r\v\f\x1c\x1d\x1e"
+"""What ends a line in ASCII beside a line feed."""
 
 
 def read_listing(data: bytes) -> Listing:
     """The instructions of a ``.sass`` file. Raises ParseError where it holds none."""
-    lines = data.decode("utf-8", "replace").splitlines()
-    statements: list[tuple[str, int]] = []
+    text = _with_line_feeds(data.decode("utf-8", "replace"))
+    statements: list[tuple[str, int, Parted]] = []
     functions = [statements]
     labels: list[dict[str, int]] = [{}]
-    for addressed, statement, control, rest, other in LINES.findall("\n".join(lines)):
-        if addressed:
-            statements.append((statement.strip(), NO_CONTROL))
+    for usual, predicate, opcode, operands, addressed, statement, control, rest, other in LINES.findall(text):
+        if usual and "LBB" not in operands:
+            statements.append((usual, NO_CONTROL, (usual, predicate, opcode, operands)))
+        elif usual or addressed:
+            statements.append(((usual or statement).strip(), NO_CONTROL, NOT_PARTED))
         elif control:
-            statements.append((rest.strip().rstrip(";").rstrip(), _control_bits(control)))
-        elif FUNCTION.fullmatch(other) or SECTION.fullmatch(other):
+            statements.append((rest.strip().rstrip(";").rstrip(), _control_bits(control), NOT_PARTED))
+        elif _begins_function(other):
             if statements:
                 statements = []
                 functions.append(statements)
@@ -88,12 +105,23 @@ def read_listing(data: bytes) -> Listing:
         elif label := LABEL.fullmatch(other.strip()):
             labels[-1][label.group(1)] = len(statements) * SIZE
         elif not NOISE.fullmatch(other):
-            statements.append((other.strip(), NO_CONTROL))
+            statements.append((other.strip(), NO_CONTROL, NOT_PARTED))
     if not any(functions):
         raise ParseError(
             "holds no SASS instruction", line=1, hint="it should be the text Triton's dump writes"
         )
     return Listing(codes=tuple(_codes([each for each in functions if each], labels)))
+
+
+def _with_line_feeds(text: str) -> str:
+    """A text whose lines end in line feeds, whatever they ended in."""
+    if text.isascii() and not any(end in text for end in LINE_ENDS):
+        return text
+    return "\n".join(text.splitlines())
+
+
+def _begins_function(line: str) -> bool:
+    return FUNCTION.fullmatch(line) is not None or SECTION.fullmatch(line) is not None
 
 
 @lru_cache(maxsize=1 << 12)
@@ -108,13 +136,21 @@ def _control_bits(fields: str) -> int:
     )
 
 
-def _codes(functions: Sequence[list[tuple[str, int]]], labels: Sequence[dict[str, int]]) -> list[CodeText]:
+def _codes(
+    functions: Sequence[list[tuple[str, int, Parted]]], labels: Sequence[dict[str, int]]
+) -> list[CodeText]:
     codes = []
     base = 0
     for number, statements in enumerate(functions):
         places = labels[number] if number < len(labels) else {}
-        texts = [_placed(text, places) if "`(" in text or "LBB" in text else text for text, _ in statements]
-        instructions = read_statements(texts, [control for _, control in statements], address=base)
+        texts = [
+            text if parted is not NOT_PARTED or not ("`(" in text or "LBB" in text) else _placed(text, places)
+            for text, _, parted in statements
+        ]
+        controls = [control for _, control, _ in statements]
+        # behind control fields nothing is parted yet: it is when all texts of the section are at once
+        found = [parted for _, _, parted in statements] if max(controls) == NO_CONTROL else None
+        instructions = read_statements(texts, controls, address=base, parted=found)
         codes.append(CodeText(role=f"entry{number}", base=base, instructions=instructions))
         base += len(statements) * SIZE
     return codes

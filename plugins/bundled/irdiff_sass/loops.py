@@ -114,11 +114,12 @@ def _blocks(code: Sequence[Instruction], labels: dict[int, int]) -> tuple[list[i
     for index in [index for index, opcode in enumerate(opcodes) if opcode in turns]:
         instruction = code[index]
         place = instruction.target if instruction.executes else None
-        if place is not None and place in labels:
+        goal = len(code) if place is None else labels.get(place, len(code))
+        if goal < len(code):  # what goes into the padding goes nowhere
             if instruction.family == "CALL":
-                called.add(labels[place])
+                called.add(goal)
             elif instruction.family in GOING:
-                jumps[index] = labels[place]
+                jumps[index] = goal
         if index in jumps or _ends(instruction):
             leaders.add(index + 1)
     leaders |= called | set(jumps.values())

@@ -16,8 +16,9 @@ from irdiff.api import (
     ToolSpec,
     hookimpl,
 )
+from irdiff_sass.normalizations import NAMES, NAMES_WRITTEN, NORMALIZATIONS
 from irdiff_sass.ptxas_stage import PTXAS
-from irdiff_sass.specs import FACTS, NAMES, NAMES_WRITTEN, NORMALIZATIONS, TOOL
+from irdiff_sass.specs import FACTS, TOOL
 
 irdiff_api_version = 1
 
