@@ -15,7 +15,7 @@ from irdiff_llir.facts import module_of
 from irdiff_llir.metadata import Metadata, split_attachments
 from irdiff_llir.names import TOKEN, FunctionNames
 from irdiff_llir.reader import Item, Module
-from irdiff_llir.spelling import fold
+from irdiff_llir.spelling import by_stride, fold, without_implied
 
 _GROUP = re.compile(r"attributes (#\d+) = \{(.*)\}\s*\Z")
 _ATTRIBUTE = re.compile(r'"[^"]*"(?:="[^"]*")?|\w+\([^()]*\)|\S+')
@@ -24,6 +24,8 @@ _DEBUG_CALL = re.compile(r"(?:tail )?call void @llvm\.dbg\.")
 _MARKS = frozenset({"{", "}", ":", "#", "?"})
 _HEAD = "\0"
 """Stands for a type that is left out while names are replaced; no text holds it."""
+_IDENTITY = ("llvm.ident", "nvvmir.version")
+"""Which compiler wrote it, and as which version of NVVM IR, which LLVM's code generator does not read."""
 _LAST = 1 << 60  # metadata nodes are listed after everything else, as LLVM does
 
 
@@ -119,6 +121,11 @@ class _Writer:
         if debug is not None and self.on("source-lines"):
             self.erased.add("source-lines", debug[1])
             text = _DECLARED_DEBUG.sub("", text)
+        if " nofree " in text and self.on("dialect-spelling"):
+            spelled = without_implied(text)
+            if spelled != text:
+                self.erased.add("dialect-spelling", text)
+                text = spelled
         text, attached = split_attachments(text)
         return self._with_attachments(self._text(text, local=local), attached)
 
@@ -226,6 +233,9 @@ class _Writer:
         """A text of one or more lines with its names replaced."""
         if self.folds:
             text = "\n".join([self._folded(line) for line in text.split("\n")])
+        if local and "getelementptr " in text and self.on("dialect-spelling"):
+            text, types = by_stride(text)
+            self.erased.add("dialect-spelling", *types)
         parts = TOKEN.split(text)
         tokens = parts[1::2]
         if not tokens:
@@ -286,9 +296,9 @@ class _Writer:
     def _named_metadata(self) -> None:
         """Named lists and the nodes that code and lists reach; debug information and identity go."""
         for line, name, text in self.metadata.named:
-            rule = {"llvm.ident": "identity", "llvm.dbg.cu": "source-lines"}.get(name)
+            rule = "identity" if name in _IDENTITY else "source-lines" if name == "llvm.dbg.cu" else None
             if rule is not None and self.on(rule):
-                nodes = self.metadata.flags(text) if name == "llvm.ident" else ((line, text),)
+                nodes = self.metadata.flags(text) if rule == "identity" else ((line, text),)
                 self.erased.add(rule, *(node for _, node in nodes))
             elif name == "?":
                 self.put(line, text, last=True)

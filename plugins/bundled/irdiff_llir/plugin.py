@@ -44,7 +44,7 @@ NORMALIZATIONS = (
     Normalization(
         id="identity",
         title="compiler identification",
-        doc="`ModuleID`, `source_filename`, `!llvm.ident`.",
+        doc="`ModuleID`, `source_filename`, `!llvm.ident`, `!nvvmir.version`.",
     ),
     Normalization(
         id="datalayout",
@@ -55,7 +55,8 @@ NORMALIZATIONS = (
         id="dialect-spelling",
         title="spelling of LLVM releases",
         doc="`f0x3F317218` is `0x3FE62E4300000000`, `+inf` is `0x7FF0000000000000` (float and double), `nocapture` is "
-        "`captures(none)`.",
+        "`captures(none)`, `nofree` goes where `readnone` or `readonly` implies it, `getelementptr float` of one index "
+        "is `getelementptr [4 x i8]`, and by a constant it is by so many bytes.",
     ),
     Normalization(
         id="comments", title="comments", doc="Everything after `;`: attribute and predecessor comments."

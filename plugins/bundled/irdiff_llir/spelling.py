@@ -14,6 +14,17 @@ _NOCAPTURE = re.compile(
     r"\bnocapture((?: (?:readonly|writeonly|readnone|returned|nonnull|noundef))*)(?= |,|\)|\Z)"
 )
 _STRING = re.compile(r"(\"[^\"]*\")")
+_STRIDE = re.compile(
+    r"\bgetelementptr ((?:inbounds |nuw |nusw )*)(\w+|\[\d{1,9} x i8\]), (ptr(?: addrspace\(\d+\))? [^\s,()]+), "
+    r"(i\d+) ([^\s,()]+)$",
+    re.MULTILINE,
+)
+_CONSTANT = re.compile(r"-?[0-9]{1,18}")
+_SIZES = {
+    "i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "half": 2, "bfloat": 2, "float": 4, "double": 8,
+}  # fmt: skip
+"""Bytes from one value to the next in memory, the same for all of Triton's targets."""
+_NO_FREE = re.compile(r"\bnofree (?=(?:[a-z_]+(?:\([^(),]*\))? )*(?:readnone|readonly)\b)")
 _NARROW = ("half", "bfloat", "fp128", "x86_fp80", "ppc_fp128")
 _CANDIDATES = ("f0x", "inf", "nocapture")
 
@@ -57,3 +68,30 @@ def _double_bits(bits: int) -> int:
     value: float = struct.unpack("<f", struct.pack("<I", bits))[0]
     double: int = struct.unpack("<Q", struct.pack("<d", value))[0]
     return double
+
+
+def by_stride(text: str) -> tuple[str, list[str]]:
+    """Instructions, a line each, with addresses of one index by its stride in bytes, and the types that were written.
+
+    ``getelementptr float, ptr %0, i64 %1`` is ``getelementptr [4 x i8], …`` (LLVM 22), and by 4 floats is by 16 bytes.
+    """
+    types: list[str] = []
+
+    def spelled(found: re.Match[str]) -> str:
+        flags, written, base, width, index = found.groups()
+        size = _SIZES.get(written) or (int(written[1:-6]) if written[0] == "[" else 0)
+        if not size:
+            return found[0]
+        if _CONSTANT.fullmatch(index):
+            size, index = 1, str(size * int(index))
+        spelling = f"getelementptr {flags}{'i8' if size == 1 else f'[{size} x i8]'}, {base}, {width} {index}"
+        if spelling != found[0]:
+            types.append(written)
+        return spelling
+
+    return _STRIDE.sub(spelled, text), types
+
+
+def without_implied(text: str) -> str:
+    """A head without ``nofree`` where ``readnone`` or ``readonly`` implies it: LLVM 22 writes both."""
+    return _NO_FREE.sub("", text)
