@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from irdiff.api import Artifact, Canonical, Context
 from irdiff_ptx.declarations import Parameter, parse_head, shortest_sizes
-from irdiff_ptx.erased import Erased, debug_text, layout_text
+from irdiff_ptx.erased import ASSERTED, Erased, debug_text, layout_text
 from irdiff_ptx.facts import listing_of
 from irdiff_ptx.names import NAME, FunctionNames
 from irdiff_ptx.reader import Item, Listing
@@ -132,21 +132,27 @@ class _Writer:
         if not items:
             return
         first = len(self.written)
-        given = "\n".join(
-            [text for _, guard, _, operands in items for text in (operands, guard and guard.strip()) if text]
-        )
+        parts = [item[3] for item in items if item[3] and item[1] is None]
+        is_plain = len(parts) == len(items)
+        if not is_plain:
+            parts = [text for item in items for text in (item[3], item[1] and item[1].strip()) if text]
+        given = "\n".join(parts)
         if self.on("spacing"):
             given = given.replace(" ", "")
-            if not given.replace(
-                "\n", ""
-            ).isprintable():  # other blanks are rare, and a search for them is slow
+            if not given.replace("\n", "").isprintable():  # other blanks are rare: a search is slow
                 given = _BLANK.sub("", given)
             given = given.replace(",", ", ")
-        texts = iter(self._renamed(given).split("\n"))
+        texts = self._renamed(given).split("\n")
         spelled = {opcode: self._opcode(opcode) for opcode in {item[2] for item in items}}
-        for line, guard, opcode, operands in items:
-            text = f"{spelled[opcode]} {next(texts)};" if operands else f"{spelled[opcode]};"
-            self.written.append((line, f"{next(texts)} {text}" if guard else text))
+        if is_plain:
+            self.written += [
+                (item[0], f"{spelled[item[2]]} {text};") for item, text in zip(items, texts, strict=True)
+            ]
+        else:
+            rest = iter(texts)
+            for line, guard, opcode, operands in items:
+                text = f"{spelled[opcode]} {next(rest)};" if operands else f"{spelled[opcode]};"
+                self.written.append((line, f"{next(rest)} {text}" if guard else text))
         if any("::cta" in opcode for opcode in spelled) and self.on("state-space-spelling"):
             opcodes = [item[2] for item in items]
             said = [f"{place} {opcode}" for place, opcode in enumerate(opcodes, first) if "::cta" in opcode]
@@ -162,8 +168,8 @@ class _Writer:
         names = parts[1::2]
         known = self.known
         new = [name for name in dict.fromkeys(names) if name not in known]
-        for name, (kind, given) in zip(new, self.names.resolve_all(new), strict=True):
-            known[name] = given if kind in self.renames else name
+        if new:
+            known.update(self.names.resolve_all(new, self.renames))
         parts[1::2] = [known[name] for name in names]
         return "".join(parts)
 
@@ -194,6 +200,9 @@ class _Writer:
                 self.written.append((line, text))
         elif word in (".entry", ".func"):
             self._head(index, item, text)
+        elif word == ".global" and "assertFile_" in text and self.on("source-paths"):
+            self.erased.add("source-paths", *(path for _, path in ASSERTED.findall(text)))
+            self.written.append((line, ASSERTED.sub(r"\1", text)))
         else:
             self.written.append((line, text if word in _LITERAL else self._renamed(text)))
 

@@ -11,9 +11,11 @@ from itertools import compress
 from irdiff_ptx.reader import Listing
 
 _FILE_AND_PLACE = re.compile(r"([^\s:\[\]@]+):(\d+):(\d+)")
-_BYTES = re.compile(r"^(?:[^\S\n]*\.b8[^\S\n]+(\d{1,3})\b)?(.*)$", re.MULTILINE)
+_BYTE = re.compile(r"\s*\.b8\s+(\d{1,3})\b")
 _NAMED_STRING = re.compile(r"// (?:DW_AT_(?:name|comp_dir|producer|linkage_name)|string offset)")
 _SHORTEST_STRING = 4
+ASSERTED = re.compile(r"(\.global\b[^\[={]*\bassertFile_\d+)\[\d+\] = (\{[^{}]*\})")
+"""The file that ``tl.device_assert`` prints, as bytes (Triton's ``AssertOpToLLVM`` names it ``assertFile_N``)."""
 
 
 class Erased:
@@ -81,21 +83,31 @@ def _section(lines: tuple[str, ...], first: int, last: int) -> Iterator[tuple[in
     Lengths and offsets (``.b32``, ``.b64``) follow from the rest and are left out.
     """
     characters: list[str] = []
-    named = False
-    for number, (digits, rest) in enumerate(_BYTES.findall("\n".join(lines[first - 1 : last])), first):
-        value = int(digits or 0)
+    is_named = False
+    texts = lines[first - 1 : last]
+    known = {text: _byte(text) for text in set(texts)}
+    for number, each in enumerate(texts, first):
+        value, is_byte, begins_named = known[each]
         if 32 <= value < 127:
             if not characters:
-                named = "//" in rest and _NAMED_STRING.search(rest) is not None
+                is_named = begins_named
             characters.append(chr(value))
             continue
         if not characters and not value:
             continue
         text = "".join(characters)
-        is_string = digits != "" and value == 0 and (named or len(text) >= _SHORTEST_STRING)
+        is_string = is_byte and value == 0 and (is_named or len(text) >= _SHORTEST_STRING)
         characters.clear()
-        named = False
+        is_named = False
         if text:
             yield number, "source-paths" if is_string else "source-lines", text
         if value:
             yield number, "source-lines", str(value)
+
+
+def _byte(text: str) -> tuple[int, bool, bool]:
+    """The byte of a line of a section, or 0, whether there is one, and whether it may begin a string with a name."""
+    found = _BYTE.match(text)
+    if found is None:
+        return 0, False, False
+    return int(found[1]), True, _NAMED_STRING.search(text, found.end()) is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from irdiff_ptx.declarations import registers
@@ -108,26 +108,27 @@ class FunctionNames:
             else:
                 scope.ranges[name] = (kind, count)
 
-    def resolve_all(self, names: Iterable[str]) -> Iterator[tuple[Rule | None, str]]:
-        """``resolve`` of each name; outside inner braces, where nearly all are, in one go."""
+    def resolve_all(self, names: Iterable[str], rules: Collection[str]) -> dict[str, str]:
+        """What names are called where ``rules`` rename them; outside inner braces, where nearly all are, in one go."""
         scope = self._stack[-1]
-        if len(self._stack) > 1 or scope.singles:
-            yield from map(self.resolve, names)
-            return
-        ranges, known, counts, order = scope.ranges, scope.known, self._counts, self.register_order
+        is_plain = len(self._stack) == 1 and not scope.singles and "register-names" in rules
+        ranges = scope.ranges if is_plain else {}
+        known, counts, order = scope.known, self._counts, self.register_order
+        given: dict[str, str] = {}
         for name in names:
             base = name.rstrip(_DIGITS)
             kind, count = ranges.get(base, _NONE)
             digits = name[len(base) :]
-            is_plain = count and 0 < len(digits) < _MOST_DIGITS and digits[0] != "0"
-            if not is_plain or name in known or int(digits) >= count:
-                yield self.resolve(name)
+            is_number = count and 0 < len(digits) < _MOST_DIGITS and digits[0] != "0"
+            if not is_number or name in known or int(digits) >= count:
+                rule, new = self.resolve(name)
+                given[name] = new if rule in rules else name
                 continue
             number = counts.get(kind, 0)
             counts[kind] = number + 1
             order.append(name)
-            known[name] = new = f"%{kind}_{number}"
-            yield "register-names", new
+            known[name] = given[name] = f"%{kind}_{number}"
+        return given
 
     def resolve(self, name: str) -> _Found:
         """(the rule that renames it, its canonical name), or (None, the name)."""

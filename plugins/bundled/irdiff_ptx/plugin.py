@@ -30,7 +30,7 @@ NORMALIZATIONS = (
     Normalization(
         id="source-paths",
         title="source paths",
-        doc="`.file`, and the strings of the debug sections.",
+        doc="`.file`, the strings of the debug sections, and the file that a device assertion names (`assertFile_N`).",
     ),
     Normalization(
         id="source-lines",

@@ -133,7 +133,12 @@ def _layout(line: str) -> tuple[slice | None, str | None]:
     """Where the comment stands, and how the line is spaced."""
     code, mark, comment = line.partition("//")
     bare = code.strip()
-    spoken_of = (mark and not bare) or is_debug_label(bare.rstrip(":")) or bare.startswith(_RESPELLED)
+    spoken_of = (
+        (mark and not bare)
+        or is_debug_label(bare.rstrip(":"))
+        or bare.startswith(_RESPELLED)
+        or "assertFile_" in bare
+    )
     text = comment.strip()
     start = len(line) - len(comment) + comment.find(text)
     place = slice(start, start + len(text)) if mark else None
