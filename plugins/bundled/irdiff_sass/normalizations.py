@@ -42,7 +42,7 @@ NORMALIZATIONS = (
     ),
     Normalization(
         id="symbol-names",
-        title="names of functions",
+        title="symbol tables",
         doc="Kernels and functions are numbered in the order of their code; symbol and string tables are dropped.",
     ),
     Normalization(
