@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -55,6 +57,8 @@ class LocalPool:
         self._all: set[_Worker] = set()
         self._lock = threading.Lock()
         self._closed = False
+        self._folder = ""
+        """Of all files that workers make while they work: one that is killed leaves none."""
 
     @property
     def ready(self) -> bool:
@@ -64,7 +68,7 @@ class LocalPool:
     def start(self, settings: Settings) -> None:
         """Start all workers now: they load plugins while this process does something else."""
         with self._lock:
-            started = [_Worker(settings) for _ in range(self.workers - len(self._all))]
+            started = [_Worker(settings, self._place()) for _ in range(self.workers - len(self._all))]
             self._all.update(started)
             self._idle += started
 
@@ -113,6 +117,13 @@ class LocalPool:
             worker.ask_to_end()
         for worker in workers:
             worker.end()
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _place(self) -> str:
+        if not self._folder:
+            self._folder = tempfile.mkdtemp(prefix="irdiff-workers-")
+        return self._folder
 
     def _serve(self, waiting: queue.SimpleQueue[Batch | None], done: _Done) -> None:
         """Hand batches to one worker until there are no more."""
@@ -155,7 +166,7 @@ class LocalPool:
                 raise WorkerEndedError("closed")
             if self._idle:
                 return self._idle.pop()
-            worker = _Worker(settings)
+            worker = _Worker(settings, self._place())
             self._all.add(worker)
             return worker
 
@@ -175,12 +186,14 @@ class LocalPool:
 class _Worker:
     """One process."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, folder: str) -> None:
+        """``folder`` is where it puts files that it needs for a while."""
         self._process = subprocess.Popen(  # noqa: S603  # this interpreter, an argument list
             [sys.executable, "-c", START, *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
+            env={**os.environ, "TMPDIR": folder},
         )
         assert self._process.stdin is not None
         with suppress(OSError):  # one that ended at once is told of when it is handed a batch

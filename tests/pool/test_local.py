@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -140,3 +141,17 @@ def test_ctrl_c_is_no_matter_of_a_worker() -> None:
         (worker,) = pool._all
         os.kill(worker._process.pid, signal.SIGINT)
         assert len(list(running)) == 39
+
+
+def test_a_worker_that_is_killed_leaves_no_file() -> None:
+    pool = LocalPool(1)
+    pool.start(SETTINGS)
+    (worker,) = pool._all
+    folder = Path(pool._folder)
+    environment = Path(f"/proc/{worker._process.pid}/environ")
+    if environment.exists():
+        assert f"TMPDIR={folder}".encode() in environment.read_bytes().split(b"\0")
+    (folder / "left behind").mkdir()
+    worker._process.kill()
+    pool.close()
+    assert not folder.exists()
