@@ -162,6 +162,10 @@ class _Writer:
             attached: list[tuple[str, str]] = []
             if item[2] == "switch" or (location is not None and not drops_lines):
                 text, attached = split_attachments(self._spelled(item))
+                if drops_lines and [(name, node[1:].isdecimal()) for name, node in attached] == [
+                    ("dbg", True)
+                ]:
+                    nodes.append(attached.pop()[1])
             else:
                 around = None if self.folds else shape.around
                 if around is None:

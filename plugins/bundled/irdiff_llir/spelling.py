@@ -15,7 +15,8 @@ _NOCAPTURE = re.compile(
 )
 _STRING = re.compile(r"(\"[^\"]*\")")
 _STRIDE = re.compile(
-    r"\bgetelementptr ((?:inbounds |nuw |nusw )*)(\w+|\[\d{1,9} x i8\]), (ptr(?: addrspace\(\d+\))? [^\s,()]+), "
+    r"getelementptr (?<=\bgetelementptr )"  # begins with what it looks for: `re` skips to it
+    r"((?:inbounds |nuw |nusw )*)(\w+|\[\d{1,9} x i8\]), (ptr(?: addrspace\(\d+\))? [^\s,()]+), "
     r"(i\d+) ([^\s,()]+)$",
     re.MULTILINE,
 )
