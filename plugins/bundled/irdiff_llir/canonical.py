@@ -12,6 +12,7 @@ from operator import itemgetter
 from irdiff.api import Artifact, Canonical, Context
 from irdiff_llir.erased import Erased, without_asserted_file
 from irdiff_llir.facts import module_of
+from irdiff_llir.layout import kept_layout
 from irdiff_llir.metadata import Metadata, split_attachments
 from irdiff_llir.names import TOKEN, FunctionNames
 from irdiff_llir.reader import Item, Module
@@ -85,7 +86,8 @@ class _Writer:
             done = index + 1
         self._instructions(done, len(items))
         self._names_done()
-        self._comments()
+        for line, text in kept_layout(self.module, self.on, self.erased):
+            self.put(line, text)
         self._named_metadata()
         self.written.sort(key=itemgetter(0))
 
@@ -274,28 +276,6 @@ class _Writer:
         if token[0] == "!" and self.on("metadata-numbers"):
             return self.metadata.rename(token)
         return token
-
-    def _comments(self) -> None:
-        for number in self.module.rest:
-            line = self.module.lines[number - 1]
-            text = line.strip()
-            if not text:
-                self._blank(number)
-                continue
-            mark = text if text[0] == ";" else line.partition(" ;")[2] if line[0] not in " !" else ""
-            if not mark:
-                continue
-            rule = "identity" if mark.startswith("; ModuleID") else "comments"
-            if self.on(rule):
-                self.erased.add(rule, mark.strip())
-            else:
-                self.put(number, mark if mark.startswith(";") else f";{mark}")
-
-    def _blank(self, number: int) -> None:
-        if self.on("spacing"):
-            self.erased.add("spacing", "")
-        else:
-            self.put(number, "")
 
     def _named_metadata(self) -> None:
         """Named lists and the nodes that code and lists reach; debug information and identity go."""
