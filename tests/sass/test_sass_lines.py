@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -149,3 +150,13 @@ def test_a_statement_is_spelled_alike_however_it_is_spaced(operands: list[str]) 
     assert found is not None
     assert found.text == f"@!P0 FFMA.FTZ {', '.join(operands)}".rstrip()
     assert found.operands == tuple(operands) == (split_operands(", ".join(operands)) if operands else ())
+
+
+def test_each_table_of_statements_and_operands_has_a_bound() -> None:
+    modules = [module for name, module in sys.modules.items() if name.startswith("irdiff_sass.")]
+    tables = [found for module in modules for found in vars(module).values() if hasattr(found, "cache_clear")]
+    assert all(table.cache_parameters()["maxsize"] for table in tables)
+    texts = [f"MOV R{at}, {at:#x}" for at in range(40_000)]
+    found = read_statements(texts, [0] * len(texts), address=0, parted=[NOT_PARTED] * len(texts))
+    assert [each.text for each in found] == texts
+    assert all(table.cache_info().currsize <= table.cache_parameters()["maxsize"] for table in tables)

@@ -163,10 +163,10 @@ class _Walk:
 
     def _operation(self, operation: Operation, depth: int) -> None:
         name, index = operation.name, operation.index
-        if _is_floating(name):
-            # Floating point is said by name where it is used, but for constants that are converted.
-            if name in scalars.CONVERSIONS and (same := literals.literal(self._operands(operation)[:1])):
-                self.values[index] = (same,)
+        reads = _reads(name)
+        if reads <= FIRST and (not operation.regions or _is_floating(name)):
+            if operation.results and (value := self._simple(operation, reads)) is not None:
+                self.values[index] = (value,)
             return
         if operation.regions:
             self._regions(operation, depth)
@@ -174,17 +174,23 @@ class _Walk:
         if name in _CALLS:
             self.values[index] = self._call(operation)
             return
-        if name in scalars.KEPT:
-            operands = self.program.operands[index]
-            if operands and operation.results:
-                self.values[index] = (self._value(operands[0]),)
-            return
         values = self._operands(operation)
         if name in self.names and len(self.found) < _MAX_FOUND:
             scopes = (*self.around, self.program.scopes[index])
             self.found.append(Given(index, values, tuple(scope for scope in scopes if scope)))
         if operation.results and (result := scalars.evaluate(operation.form, values)) is not None:
             self.values[index] = (result,)
+
+    def _simple(self, operation: Operation, reads: int) -> Value | None:
+        """What follows from the text alone or from the first operand."""
+        if reads == NOTHING:
+            return scalars.leaf(operation.form) if operation.name in scalars.LEAVES else None
+        operands = self.program.operands[operation.index]
+        if not operands:
+            return None
+        value = self._value(operands[0])
+        # Floating point is said by name where it is used, but for constants that are converted.
+        return literals.literal((value,)) if operation.name in scalars.CONVERSIONS else value
 
     def _call(self, operation: Operation) -> tuple[Value, ...]:
         match = _CALLEE.search(operation.head)

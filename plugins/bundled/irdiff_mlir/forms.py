@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain
 
 import msgspec
 
@@ -71,7 +70,10 @@ def joined(pieces: Sequence[str], between: Sequence[str]) -> str:
     """Pieces with one text in each gap between them."""
     if not between:
         return pieces[0]
-    return "".join(chain.from_iterable(zip(pieces, (*between, ""), strict=True)))
+    parts = [""] * (2 * len(pieces) - 1)
+    parts[::2] = pieces
+    parts[1::2] = between
+    return "".join(parts)
 
 
 def form(name: str, results: tuple[int, ...], text: str, *, generic: bool) -> Form:

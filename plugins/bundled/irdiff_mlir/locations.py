@@ -96,14 +96,17 @@ def python_lines(module: Module) -> dict[int, str]:
 
 def _plain(named: LocationAliases) -> dict[str, str]:
     """Names of locations to their places where they come by it through a few others, each defined before it."""
-    found: dict[str, tuple[str, int]] = {}
+    found: dict[str, str] = {}
+    steps: dict[str, int] = {}
     for name, (string, line, through) in zip(named.names, named.plain, strict=True):
         if line:
             if not (_IN_LIBRARY in string and _LIBRARY.search(string)):
-                found[name] = f"{string}:{int(line)}", 0
-        elif through and (below := found.get(through)) and below[1] < _FEW:
-            found[name] = below[0], below[1] + 1
-    return {name: place for name, (place, _) in found.items()}
+                found[name] = f"{string}:{int(line)}"
+        elif through and (below := found.get(through)):
+            step = steps[name] = steps.get(through, 0) + 1
+            if step <= _FEW:
+                found[name] = below
+    return found
 
 
 def _simple(text: str, definitions: Mapping[str, str], known: Mapping[str, str]) -> str:

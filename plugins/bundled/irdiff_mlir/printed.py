@@ -26,6 +26,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     parts: Lines
     lines: int
     has_region: bool
+    spelled: tuple[str, ...]
+    """All of the text but what cannot hold the spelling of a dialect."""
 
 
 class _Open(msgspec.Struct):
@@ -61,6 +63,7 @@ def read(text: str) -> Page | None:
         ),
         lines=text.count("\n") + 1,
         has_region=page.has_region,
+        spelled=page.spelled,
     )
 
 
@@ -78,6 +81,7 @@ class _Page:
         self.stack: list[_Open] = []
         self.ordinal = 0
         self.has_region = False
+        self.spelled: tuple[str, ...] = ()
 
     def read(self, text: str) -> bool:
         """Whether every line was understood."""
@@ -87,7 +91,9 @@ class _Page:
             # the line end before them is that of a line of code, and what follows the last one is an empty line
             understood = self._code(text[:code])
             self.definitions.extend(behind, self.ordinal)
+            self.spelled = (text[:code], *{string or whole for _, whole, string, _, _ in behind})
             return understood
+        self.spelled = (text,)
         return self._code(text)
 
     def _code(self, text: str) -> bool:  # noqa: C901  # the one hot loop: a call for each line costs a tenth

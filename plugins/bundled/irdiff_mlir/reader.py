@@ -16,7 +16,7 @@ def parse(data: bytes) -> Module:
     """Parse the bytes of a file. Raises ParseError where nothing in it can be read."""
     text, damage = _decode(data)
     if not damage and (whole := printed.read(text)) is not None:
-        return _as_printed(text, whole)
+        return _as_printed(whole)
     return parse_whole(text, damage)
 
 
@@ -60,10 +60,10 @@ def parse_whole(text: str, damage: tuple[Issue, ...] = ()) -> Module:
     )
 
 
-def _as_printed(text: str, page: printed.Page) -> Module:
+def _as_printed(page: printed.Page) -> Module:
     """The module of a text of which every line was understood."""
     parts = page.parts
-    old_names = drift.has_old_names(text)
+    old_names = drift.has_old_names("\n".join(page.spelled))
     resolved = aliases.resolve(parts.aliases, fold=old_names)
     return Module(
         operations=page.operations,

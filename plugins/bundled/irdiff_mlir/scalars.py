@@ -84,12 +84,14 @@ def evaluate(form: Form, values: tuple[Value, ...]) -> Value | None:
     """The result of an operation on the values of its operands; None where nothing is known of it."""
     name = form.name
     if name in LEAVES:
-        return _leaf(form)
+        return leaf(form)
     if not values:
         return None
     if name in KEPT:
         return values[0]
-    return _by_form(form, values) if name in _SPECIAL else _by_name(name, _predicate(form), values)
+    if name in _SPECIAL:
+        return _by_form(form, values)
+    return _by_name(name, _predicate(form) if name == "arith.cmpi" else "", values)
 
 
 @lru_cache(forms.MOST)
@@ -100,8 +102,8 @@ def _by_form(form: Form, values: tuple[Value, ...]) -> Value | None:
 
 @lru_cache(forms.MOST)
 def _predicate(form: Form) -> str:
-    """What is compared for, of ``arith.cmpi``."""
-    match = _PREDICATE.match(form.text) if form.name == "arith.cmpi" else None
+    """What ``arith.cmpi`` compares for."""
+    match = _PREDICATE.match(form.text)
     return match[1] if match else ""
 
 
@@ -122,8 +124,8 @@ LEAVES = frozenset(("arith.constant", "tt.get_program_id", "tt.get_num_programs"
 
 
 @lru_cache(forms.MOST)
-def _leaf(form: Form) -> Value | None:
-    """What needs no operand."""
+def leaf(form: Form) -> Value | None:
+    """The result of what needs no operand."""
     if form.name == "arith.constant":
         return literals.constant(form.text)
     if form.name != "tt.make_range":

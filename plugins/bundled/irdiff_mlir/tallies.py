@@ -84,7 +84,7 @@ def _tally(fact: str, scope: str, keys: dict[str, list[int]]) -> Fact:
         id=fact,
         value={key: len(lines) for key, lines in ordered},
         scope=scope,
-        evidence={key: tuple(dict.fromkeys(lines)) for key, lines in ordered},
+        evidence={key: tuple(dict.fromkeys(lines) if len(lines) > 1 else lines) for key, lines in ordered},
     )
 
 
