@@ -78,6 +78,12 @@ UNKNOWN = Shape(literals=None, targets=None, turns=True, refers=True)
 """Of an item whose line says nothing of it."""
 
 
+@lru_cache(maxsize=4096)
+def place(start: int, end: int) -> slice:
+    """A place; equal ones are one object, for shapes hold many."""
+    return slice(start, end)
+
+
 def is_debug_label(name: str) -> bool:
     """Whether LLVM puts such a label only for debug sections."""
     return _DEBUG_LABEL.match(name) is not None
@@ -107,20 +113,20 @@ def _shape(line: str) -> Shape:
     found = INSTRUCTION.match(line)
     if found is None:
         label = _LABEL.match(line)
-        name = None if label is None else slice(*label.span(1))
+        name = None if label is None else place(*label.span(1))
         return Shape(label=name, comment=comment, spaced=spaced)
     operands = found[3] or ""
     is_short = len(operands) <= LONGEST_OPERANDS
-    literals = tuple(slice(*each.span()) for each in LITERAL.finditer(operands)) if is_short else None
+    literals = tuple(place(*each.span()) for each in LITERAL.finditer(operands)) if is_short else None
     return Shape(
-        opcode=slice(*found.span(2)),
+        opcode=place(*found.span(2)),
         turns=turns(found[2]),
         refers=found[2].startswith(REFERRING),
-        guard=None if found[1] is None else slice(*found.span(1)),
-        operands=slice(*found.span(3)) if operands else None,
+        guard=None if found[1] is None else place(*found.span(1)),
+        operands=place(*found.span(3)) if operands else None,
         literals=NO_PLACES if literals == () else literals,
         zeros=tuple(each.start() for each in _MARKED.finditer(operands)) if is_short else (),
-        targets=tuple(slice(*each) for each in written(operands)),
+        targets=tuple(place(*each) for each in written(operands)),
         comment=comment,
         spaced=spaced,
     )
@@ -141,8 +147,8 @@ def _layout(line: str) -> tuple[slice | None, str | None]:
     )
     text = comment.strip()
     start = len(line) - len(comment) + comment.find(text)
-    place = slice(start, start + len(text)) if mark else None
-    return place, None if spoken_of else _SPACED.sub("x", code.rstrip() if mark else code)
+    where = place(start, start + len(text)) if mark else None
+    return where, None if spoken_of else _SPACED.sub("x", code.rstrip() if mark else code)
 
 
 def written(operands: str) -> list[tuple[int, int]]:
