@@ -24,7 +24,7 @@ POOL_FROM = 2 << 20
 """Bytes to be read from which other processes are worth their start: about half a second's work."""
 READY_FROM = 128 << 10
 """The same where those processes are there already."""
-SMALLEST, LARGEST = 32 << 10, 1 << 20
+SMALLEST, LARGEST = 32 << 10, 256 << 10
 """Bytes of a batch: enough that handing it over costs nothing, few enough that nobody waits for the last one."""
 TOGETHER = 2 << 20
 """Bytes of artifacts that a stage prepares together before they are shared out: each share starts a program."""
@@ -102,7 +102,7 @@ class Answers:
             return
         self._progress(0, len(missing))
         done = 0
-        for batch, answers in self._executor(missing).run(self._batches(missing)):
+        for batch, answers in self._executor(missing).run(self._lines(missing)):
             for item, answer in zip(batch.items, answers, strict=True):
                 content = (item.stage + LINES if item.lines else item.stage, item.sha256)
                 self._take(content, answer, missing, hold=hold)
@@ -190,20 +190,26 @@ class Answers:
                     return self._pool
         return InThisProcess(self._bench)
 
-    def _batches(self, missing: Mapping[Content, Want]) -> Iterator[Batch]:
-        """Sized by bytes; what is prepared together first, for it takes longest. Contents are read as it goes."""
+    def _lines(self, missing: Mapping[Content, Want]) -> list[Iterator[Batch]]:
+        """Batches of each stage, sized by bytes; contents are read as it goes.
+
+        What is prepared together comes first, for it takes longest, then the stages with most bytes.
+        """
         workers = self._pool.workers if self._pool is not None else 1
-        together: dict[str, list[Want]] = {}
-        single: list[Want] = []
-        for want in missing.values():
-            stage = self._bench.stage(want.artifact.stage)
-            alone = stage.prepare is None or want.lines
-            (single if alone else together.setdefault(stage.id, [])).append(want)
-        for wants in together.values():
-            share = sum(want.artifact.size for want in wants) // workers + 1
-            yield from self._cut(wants, min(max(share, TOGETHER), MOST_TOGETHER))
-        share = sum(want.artifact.size for want in single) // (8 * workers)
-        yield from self._cut(single, min(max(share, SMALLEST), LARGEST))
+        kinds: dict[str, list[Want]] = {}
+        for content, want in missing.items():
+            kinds.setdefault(content[0], []).append(want)
+        sizes = {kind: sum(want.artifact.size for want in wants) for kind, wants in kinds.items()}
+        together = {kind for kind in kinds if not kind.endswith(LINES) and self._bench.stage(kind).prepare}
+        alone = sum(size for kind, size in sizes.items() if kind not in together)
+        limits = {
+            kind: min(max(size // workers + 1, TOGETHER), MOST_TOGETHER)
+            if kind in together
+            else min(max(alone // (8 * workers), SMALLEST), LARGEST)
+            for kind, size in sizes.items()
+        }
+        order = sorted(kinds, key=lambda kind: (kind not in together, -sizes[kind], kind))
+        return [self._cut(kinds[kind], limits[kind]) for kind in order]
 
     def _cut(self, wants: Sequence[Want], limit: int) -> Iterator[Batch]:
         items: list[Item] = []

@@ -46,7 +46,7 @@ class Elsewhere:
         found: dict[int, KernelReport] = {}
         for with_bytes in (False, True):
             left = [number for number in numbers if number not in found]
-            for batch, answers in self._pool.run(self._batches(left, with_bytes=with_bytes)):
+            for batch, answers in self._pool.run([self._batches(left, with_bytes=with_bytes)]):
                 for parcel, answer in zip(batch.parcels, answers, strict=True):
                     report = answer.compared().report
                     if report is not None:

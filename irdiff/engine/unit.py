@@ -173,8 +173,11 @@ class Executor(Protocol):
     def ready(self) -> bool:
         """Whether whoever works is there already: then little work is worth giving away too."""
 
-    def run(self, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
-        """Each batch with one answer for everything in it, in any order; batches are taken as they are needed."""
+    def run(self, lines: Sequence[Iterator[Batch]]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
+        """Each batch with one answer for everything in it, in any order; batches are taken as they are needed.
+
+        Each line holds batches of one kind, which are best done by one worker; the largest comes first.
+        """
 
     def close(self) -> None:
         """Let go of everything at once, whatever is still being done."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 import msgspec
 
@@ -161,9 +162,9 @@ class InThisProcess:
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
 
-    def run(self, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
+    def run(self, lines: Sequence[Iterator[Batch]]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
         """Each batch with its answers, in the order given."""
-        for batch in batches:
+        for batch in chain.from_iterable(lines):
             yield batch, [Answer.of(said) for said in self._bench.read(batch.items)]
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import queue
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from irdiff import __version__
@@ -52,8 +53,9 @@ class DaskCluster:
                 f"its workers have irdiff {found}, this is {__version__}", where=address, hint=INSTALL
             )
 
-    def run(self, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
+    def run(self, lines: Sequence[Iterator[Batch]]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
         """Each batch with its answers, as they are done; few batches are on their way at once."""
+        batches = chain.from_iterable(lines)
         waiting: dict[str, Batch] = {}
         done: queue.SimpleQueue[Any] = queue.SimpleQueue()  # Any: futures of a library without types
         more = True

@@ -23,6 +23,7 @@ from typing import TypeAlias
 from irdiff.engine.unit import Answer, Batch, Settings
 from irdiff.engine.workshop import lost
 from irdiff.pool.frames import answers_of, batch_bytes, read_frame, settings_bytes, write_frame
+from irdiff.pool.shares import Shares
 
 START = "import sys; sys.path[:] = sys.argv[1:]; from irdiff.pool.worker import main; main()"
 """Not ``-m``, which would look for modules in the folder that irdiff is called in."""
@@ -39,7 +40,8 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-_Done: TypeAlias = "queue.SimpleQueue[tuple[Batch, Sequence[Answer]] | BaseException]"
+_Done: TypeAlias = "queue.SimpleQueue[tuple[int, Batch, Sequence[Answer]] | BaseException]"
+_Waiting: TypeAlias = "queue.SimpleQueue[Batch | None]"
 
 
 class WorkerEndedError(Exception):
@@ -72,41 +74,42 @@ class LocalPool:
             self._all.update(started)
             self._idle += started
 
-    def run(self, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
-        """Each batch with its answers, as they are done; two batches for each worker are in memory.
+    def run(self, lines: Sequence[Iterator[Batch]]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
+        """Each batch with its answers, as they are done; few batches for each worker are in memory.
 
         Batches are taken in the thread of the caller, so what makes them may use what is bound to it.
         """
         done: _Done = queue.SimpleQueue()
-        waiting: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
-        threads = 0
-        under_way = 0
-        more = True
+        queues: list[_Waiting] = []
+        under_way = [0] * self.workers
+        shares = Shares(lines)
         try:
             while True:
-                while more and under_way < AHEAD * self.workers:
-                    batch = next(batches, None)
-                    if batch is None:
-                        more = False
-                        break
-                    waiting.put(batch)
-                    under_way += 1
-                    if threads < self.workers:
-                        threads += 1
-                        threading.Thread(target=self._serve, args=(waiting, done), daemon=True).start()
-                if not under_way:
+                for depth in range(AHEAD):
+                    for number in range(self.workers):
+                        batch = shares.next(number) if under_way[number] <= depth else None
+                        if batch is None:
+                            continue
+                        if number == len(queues):
+                            queues.append(queue.SimpleQueue())
+                            given = (number, queues[number], done)
+                            threading.Thread(target=self._serve, args=given, daemon=True).start()
+                        queues[number].put(batch)
+                        under_way[number] += 1
+                if not any(under_way):
                     return
                 found = done.get()
                 if isinstance(found, BaseException):
                     raise found
-                under_way -= 1
-                yield found
+                number, batch, answers = found
+                under_way[number] -= 1
+                yield batch, answers
         except BaseException:
             self.close()
             raise
         finally:
-            for _ in range(threads):
-                waiting.put(None)
+            for each in queues:
+                each.put(None)
 
     def close(self) -> None:
         """End every worker, with the programs it started."""
@@ -125,23 +128,25 @@ class LocalPool:
             self._folder = tempfile.mkdtemp(prefix="irdiff-workers-")
         return self._folder
 
-    def _serve(self, waiting: queue.SimpleQueue[Batch | None], done: _Done) -> None:
+    def _serve(self, number: int, waiting: _Waiting, done: _Done) -> None:
         """Hand batches to one worker until there are no more."""
+        worker: _Worker | None = None
         try:
-            batch = waiting.get()
-            while batch is not None:
-                worker = self._worker(batch.settings)
+            while (batch := waiting.get()) is not None:
+                worker = worker or self._worker(batch.settings)
                 try:
                     worker.send(batch)
                     answers: Sequence[Answer] = worker.answers(batch.due)
-                    self._give_back(worker)
                 except WorkerEndedError as error:
                     self._lost(worker, str(error), batch)
+                    worker = None
                     answers = self._again(batch)
-                done.put((batch, answers))
-                batch = waiting.get()
+                done.put((number, batch, answers))
         except BaseException as error:  # noqa: BLE001  # raised again where the results are awaited
             done.put(error)
+        finally:
+            if worker is not None:
+                self._give_back(worker)
 
     def _again(self, batch: Batch) -> list[Answer]:
         """Everything in a batch on its own; what a worker ends on again is lost."""

@@ -89,7 +89,7 @@ def batches() -> Iterator[Batch]:
 
 def test_stopping_in_the_middle_leaves_no_process() -> None:
     pool = LocalPool(2)
-    running = pool.run(batches())
+    running = pool.run([batches()])
     next(running)
     pids = [worker._process.pid for worker in pool._all]
     running.close()
@@ -105,7 +105,7 @@ def test_a_fault_where_batches_are_made_reaches_the_caller() -> None:
         raise ZeroDivisionError("a mistake of ours")
 
     with closing(LocalPool(2)) as pool, pytest.raises(ZeroDivisionError):
-        list(pool.run(failing()))
+        list(pool.run([failing()]))
 
 
 def test_an_answer_that_is_none_of_ours_counts_as_an_end() -> None:
@@ -119,7 +119,7 @@ def test_a_pool_that_was_closed_starts_nothing() -> None:
     pool = LocalPool(1)
     pool.close()
     with pytest.raises(WorkerEndedError):
-        list(pool.run(batches()))
+        list(pool.run([batches()]))
 
 
 def test_a_worker_looks_for_modules_where_its_starter_did(
@@ -130,13 +130,13 @@ def test_a_worker_looks_for_modules_where_its_starter_did(
     )
     with closing(LocalPool(1)) as pool:
         monkeypatch.chdir(tmp_path)
-        answered = list(pool.run(batches()))
+        answered = list(pool.run([batches()]))
     assert len(answered) == 40
 
 
 def test_ctrl_c_is_no_matter_of_a_worker() -> None:
     with closing(LocalPool(1)) as pool:
-        running = pool.run(batches())
+        running = pool.run([batches()])
         next(running)
         (worker,) = pool._all
         os.kill(worker._process.pid, signal.SIGINT)
@@ -148,6 +148,8 @@ def test_a_worker_that_is_killed_leaves_no_file() -> None:
     pool.start(SETTINGS)
     (worker,) = pool._all
     folder = Path(pool._folder)
+    worker.send(next(batches()))
+    worker.answers(1)
     environment = Path(f"/proc/{worker._process.pid}/environ")
     if environment.exists():
         assert f"TMPDIR={folder}".encode() in environment.read_bytes().split(b"\0")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -36,8 +37,8 @@ class Encoded:
         self.undone = 0
         self.with_bytes = 0
 
-    def run(self, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
-        for batch in batches:
+    def run(self, lines: Sequence[Iterator[Batch]]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
+        for batch in chain.from_iterable(lines):
             sent = self.sent(batch)
             answers = answers_of(answer_bytes(self._workshop.answers(batch_of(batch_bytes(sent)))), batch.due)
             if batch.parcels:
