@@ -22,6 +22,10 @@ def canonical(artifact: Artifact, context: Context) -> Canonical:
     return _Writer(module, context).write()
 
 
+_ONE = (1,)
+"""Results of an operation that has one."""
+
+
 class _Writer:
     """One pass over the items of a module."""
 
@@ -53,7 +57,7 @@ class _Writer:
         self.shown: dict[str, str] = {}
         """Names of aliases and functions to what is written for them, ``%`` doubled."""
 
-    def write(self) -> Canonical:
+    def write(self) -> Canonical:  # noqa: C901  # a hot loop: a call for each operation costs a tenth
         operations = self.module.operations
         begun: set[int] = set()
         if not self.inline:
@@ -63,6 +67,7 @@ class _Writer:
         is_operation, add_line, add_place = ItemKind.OPERATION, self.lines.append, self.places.append
         templates, results, find = self.templates, self._results, self.names.find
         define, rename = self._define, self.rename
+        name_result, add_renamed = self.names.define, self.renamed.append
         for item in items:
             kind = item.kind
             if kind is is_operation:
@@ -71,7 +76,15 @@ class _Writer:
                 if operation.regions or not (rename and template.plain):
                     self._operation(operation, template)
                     continue
-                begun_with = results(operation) if operation.results else ""
+                begun_with = ""
+                if operation.form.results == _ONE:
+                    meaning = f"%{self.values}"
+                    self.values += 1
+                    name_result(operation.results[0], meaning)
+                    add_renamed(operation.results[0])
+                    begun_with = meaning + " = "
+                elif operation.results:
+                    begun_with = results(operation)
                 words = tuple([find(name) or define(name) for name in operation.values])
                 add_line(self.indent + begun_with + template.text % words)
                 add_place(item.line)
