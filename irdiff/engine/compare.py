@@ -123,7 +123,10 @@ class Comparer:
                 for name, artifact in kernel.bundle.artifacts.items()
                 if stages is None or name in stages
             ]
-            contents = {each.sha256: each.read() for each in artifacts} if with_bytes else {}
+            try:
+                contents = {each.sha256: each.read() for each in artifacts} if with_bytes else {}
+            except OSError:  # gone since it was hashed: whoever compares it here says so
+                return None
             return Parcel(at, halves[0], halves[1], pairing, stages, known, contents)
 
         differ = [at for at in unread if differing(*pairs[at][:2])]
