@@ -79,7 +79,8 @@ class _Writer:
             self._instructions(done, index)
             if items[index][2] == "{":
                 self._names_done()
-                ends = (end for end in marks[position:] if items[end][2] == "}")
+                following = map(marks.__getitem__, range(position, len(marks)))
+                ends = (end for end in following if items[end][2] == "}")
                 self.names = FunctionNames(items[index : next(ends, len(items))], types)
                 self.local = {}
             self._mark(items[index])
