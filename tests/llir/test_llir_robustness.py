@@ -59,6 +59,23 @@ def test_nul_bytes_are_an_error_wherever_they_stand(where: float) -> None:
     assert issue.hint
 
 
+@pytest.mark.parametrize("bad", [b"\xff", b"\xc3(", b"\xed\xa0\x80", b"\xf0\x9f"])
+def test_bytes_that_are_no_text_are_an_error_with_their_line(bad: bytes) -> None:
+    data = SMALL.encode()
+    middle = data.index(b"\n", len(data) // 2) + 1
+    comment = b"// " if b".version" in data else b"; "
+    found = summary_of(data[:middle] + comment + bad + b"\n" + data[middle:]).issues
+    (issue,) = [issue for issue in found if issue.code == "not-text"]
+    assert (issue.severity, issue.line) == ("error", data[:middle].count(b"\n") + 1)
+    assert "UTF-8" in issue.message
+
+
+def test_letters_of_any_language_are_text() -> None:
+    data = SMALL.encode()
+    comment = "// größe 長さ\n" if b".version" in data else "; größe 長さ\n"
+    assert not [issue for issue in summary_of(data + comment.encode()).issues if issue.code == "not-text"]
+
+
 def test_check_does_not_pass_a_file_with_nul_bytes_in_a_comment(tmp_path: Path) -> None:
     """What a comment says is no meaning: nothing else would tell that the file is damaged."""
     for name, comment in (("whole", "a"), ("holed", "\0")):

@@ -14,6 +14,7 @@ from irdiff_llir.erased import Erased, without_asserted_file
 from irdiff_llir.facts import module_of
 from irdiff_llir.layout import kept_layout
 from irdiff_llir.metadata import Metadata, split_attachments
+from irdiff_llir.metadata_lines import metadata_lines
 from irdiff_llir.names import TOKEN, FunctionNames
 from irdiff_llir.reader import Item, Module
 from irdiff_llir.spelling import by_stride, fold, without_implied
@@ -25,8 +26,6 @@ _DEBUG_CALL = re.compile(r"(?:tail )?call void @llvm\.dbg\.")
 _MARKS = frozenset({"{", "}", ":", "#", "?"})
 _HEAD = "\0"
 """Stands for a type that is left out while names are replaced; no text holds it."""
-_IDENTITY = ("llvm.ident", "nvvmir.version")
-"""Which compiler wrote it, and as which version of NVVM IR, which LLVM's code generator does not read."""
 _LAST = 1 << 60  # metadata nodes are listed after everything else, as LLVM does
 
 
@@ -89,7 +88,8 @@ class _Writer:
         self._names_done()
         for line, text in kept_layout(self.module, self.on, self.erased):
             self.put(line, text)
-        self._named_metadata()
+        for line, text in metadata_lines(self.metadata, self.on, self.erased):
+            self.put(line, text, last=True)
         self.written.sort(key=itemgetter(0))
 
     def _names_done(self) -> None:
@@ -277,39 +277,6 @@ class _Writer:
         if token[0] == "!" and self.on("metadata-numbers"):
             return self.metadata.rename(token)
         return token
-
-    def _named_metadata(self) -> None:
-        """Named lists and the nodes that code and lists reach; debug information and identity go."""
-        for line, name, text in self.metadata.named:
-            rule = "identity" if name in _IDENTITY else "source-lines" if name == "llvm.dbg.cu" else None
-            if rule is not None and self.on(rule):
-                nodes = self.metadata.flags(text) if rule == "identity" else ((line, text),)
-                self.erased.add(rule, *(node for _, node in nodes))
-            elif name == "?":
-                self.put(line, text, last=True)
-            elif not self.on("metadata-numbers"):
-                self.put(line, f"!{name} = !{{{text}}}", last=True)
-            elif name == "llvm.module.flags":
-                for place, flag in self.metadata.flags(text):
-                    self.put(place or line, f"!{name}: {flag}", last=True)
-            else:
-                self.put(line, f"!{name} = !{{{self.metadata.rename(text)}}}", last=True)
-        self._nodes()
-
-    def _nodes(self) -> None:
-        if self.on("metadata-numbers"):
-            for line, text in self.metadata.reached():
-                self.put(line, text, last=True)
-            self.erased.add("metadata-numbers", *self.metadata.order)
-        else:
-            for number, (line, text) in self.metadata.nodes.items():
-                if not self.metadata.is_debug(number):
-                    self.put(line, f"!{number} = {text}", last=True)
-        for line, rule, text in self.metadata.debug_nodes():
-            if self.on(rule):
-                self.erased.add(rule, text)
-            else:
-                self.put(line, text, last=True)
 
 
 def _sorted(group: str) -> str:

@@ -180,13 +180,13 @@ def _coverage(module: Module) -> Coverage:
 
 
 def _issues(module: Module, coverage: Coverage) -> Iterable[Issue]:
-    if module.nul is not None:
+    if module.damage is not None:
         yield Issue(
             severity="error",
             code="not-text",
-            message="a NUL byte in text: the file is damaged",
+            message=f"{module.damage[0]}: the file is damaged",
             stage="llir",
-            line=module.nul,
+            line=module.damage[1],
             hint="compile the kernel again; what is left was read",
         )
     if module.truncated is not None:

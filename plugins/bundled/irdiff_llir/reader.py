@@ -49,8 +49,8 @@ class Module:
     """Texts of the metadata nodes that say where code comes from."""
     truncated: int | None
     """The line where the text ends inside something, else None."""
-    nul: int | None
-    """The line of the first NUL byte, which no text has, else None."""
+    damage: tuple[str, int] | None
+    """What no text holds (a NUL, bytes that are no UTF-8) in words, and the line of the first; else None."""
 
 
 class _Taken:
@@ -108,12 +108,23 @@ class _Taken:
         self.shapes.append(MARK)
 
 
+def text_of(data: bytes) -> tuple[str, tuple[str, int] | None]:
+    """The text, bytes that are none as escapes; and what is wrong with the first of them, with its line."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        damage: tuple[str, int] | None = ("bytes that are no UTF-8", data.count(b"\n", 0, error.start) + 1)
+        text = data.decode("utf-8", errors="backslashreplace")
+    else:
+        damage = (
+            ("a NUL byte in text", data.count(b"\n", 0, data.index(b"\0")) + 1) if b"\0" in data else None
+        )
+    return (text.replace("\0", "\\x00") if damage else text), damage
+
+
 def read(data: bytes) -> Module:
     """Split an LLVM IR file. Raises ParseError where the bytes are no LLVM IR at all."""
-    nul = data.count(b"\n", 0, data.index(b"\0")) + 1 if b"\0" in data else None
-    text = data.decode("utf-8", errors="backslashreplace")
-    if nul is not None:
-        text = text.replace("\0", "\\x00")
+    text, damage = text_of(data)
     lines = text.split("\n")
     blinded = blind(text).split("\n")
     known = shapes_of(blinded)
@@ -135,10 +146,12 @@ def read(data: bytes) -> Module:
             taken.rest.append(number)
         if opcode == "switch" and text.endswith("["):
             switch.append(text)
-    return _module(lines, taken, known.values(), nul)
+    return _module(lines, taken, known.values(), damage)
 
 
-def _module(lines: list[str], taken: _Taken, shapes: Collection[Shape], nul: int | None) -> Module:
+def _module(
+    lines: list[str], taken: _Taken, shapes: Collection[Shape], damage: tuple[str, int] | None
+) -> Module:
     module = Module(
         lines=tuple(lines),
         items=tuple(taken.items),
@@ -150,7 +163,7 @@ def _module(lines: list[str], taken: _Taken, shapes: Collection[Shape], nul: int
         rest=tuple(taken.rest),
         nodes=tuple(taken.nodes),
         truncated=None,
-        nul=nul,
+        damage=damage,
     )
     return replace(module, truncated=_truncated(module, inside=taken.inside))
 

@@ -216,13 +216,13 @@ def _coverage(items: tuple[Item, ...], directives: list[Item], counted: Tally) -
 
 
 def _issues(listing: Listing, coverage: Coverage) -> Iterable[Issue]:
-    if listing.nul is not None:
+    if listing.damage is not None:
         yield Issue(
             severity="error",
             code="not-text",
-            message="a NUL byte in text: the file is damaged",
+            message=f"{listing.damage[0]}: the file is damaged",
             stage="ptx",
-            line=listing.nul,
+            line=listing.damage[1],
             hint="compile the kernel again; what is left was read",
         )
     if listing.truncated is not None:

@@ -50,8 +50,8 @@ class Listing:
     """First and last line of each debug section."""
     truncated: int | None
     """The line where the text ends inside something, else None."""
-    nul: int | None
-    """The line of the first NUL byte, which no text has, else None."""
+    damage: tuple[str, int] | None
+    """What no text holds (a NUL, bytes that are no UTF-8) in words, and the line of the first; else None."""
     open_assembly: int | None
     """The first line ``// begin inline asm`` that no ``// end inline asm`` follows before the next, else None."""
 
@@ -189,12 +189,23 @@ class _Assembler:
         self._braces = 0
 
 
+def text_of(data: bytes) -> tuple[str, tuple[str, int] | None]:
+    """The text, bytes that are none as escapes; and what is wrong with the first of them, with its line."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        damage: tuple[str, int] | None = ("bytes that are no UTF-8", data.count(b"\n", 0, error.start) + 1)
+        text = data.decode("utf-8", errors="backslashreplace")
+    else:
+        damage = (
+            ("a NUL byte in text", data.count(b"\n", 0, data.index(b"\0")) + 1) if b"\0" in data else None
+        )
+    return (text.replace("\0", "\\x00") if damage else text), damage
+
+
 def read(data: bytes) -> Listing:
     """Split a PTX file. Raises ParseError where the bytes are no PTX at all."""
-    nul = data.count(b"\n", 0, data.index(b"\0")) + 1 if b"\0" in data else None
-    text = data.decode("utf-8", errors="backslashreplace")
-    if nul is not None:
-        text = text.replace("\0", "\\x00")
+    text, damage = text_of(data)
     if "*" in text and "/*" in text:  # one character is found faster
         text = _BLOCK_COMMENT.sub(lambda found: " " + "\n" * found.group().count("\n"), text)
     lines = text.split("\n")
@@ -233,7 +244,7 @@ def read(data: bytes) -> Listing:
         assembler.feed(number, line)
         resume = assembler.resume
     is_framed_wrong = text.count(f"{_BEGIN}\n") != text.count(f"{_END}\n")
-    return _listing(lines, outlines, assembler, nul, is_framed_wrong=is_framed_wrong)
+    return _listing(lines, outlines, assembler, damage, is_framed_wrong=is_framed_wrong)
 
 
 def _stands_alone(opcode: str, assembler: _Assembler) -> bool:
@@ -246,7 +257,12 @@ def _stands_alone(opcode: str, assembler: _Assembler) -> bool:
 
 
 def _listing(
-    lines: list[str], outlines: list[Shape], assembler: _Assembler, nul: int | None, *, is_framed_wrong: bool
+    lines: list[str],
+    outlines: list[Shape],
+    assembler: _Assembler,
+    damage: tuple[str, int] | None,
+    *,
+    is_framed_wrong: bool,
 ) -> Listing:
     is_open = bool("".join(assembler.pending).strip())
     if is_open:
@@ -270,7 +286,7 @@ def _listing(
         debug=tuple(assembler.debug),
         sections=tuple(assembler.sections),
         truncated=truncated,
-        nul=nul,
+        damage=damage,
         open_assembly=_open_assembly(lines) if is_framed_wrong else None,
     )
 
