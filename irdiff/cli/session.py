@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from irdiff.cli.work import Work, complain, default_jobs
 from irdiff.config import find_config
 from irdiff.config.facts import pattern_facts
-from irdiff.engine.answers import POOL_FROM, Store
+from irdiff.engine.answers import POOL_FROM, Store, workers_for
 from irdiff.engine.summarize import Progress, Reader, no_progress
 from irdiff.engine.unit import Executor, Settings
 from irdiff.errors import InputError, UsageError
@@ -243,7 +243,7 @@ def _begun(work: Work, settings: Settings, size: int) -> LocalPool | None:
         return None
     pool = local_pool(work)
     if pool is not None:
-        pool.start(settings)
+        pool.start(settings, most=workers_for(size))
     return pool
 
 

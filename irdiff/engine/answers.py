@@ -22,6 +22,8 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 POOL_FROM = 2 << 20
 """Bytes to be read from which other processes are worth their start: about half a second's work."""
+EACH = 1 << 20
+"""Bytes to be read for each of them: as much work as starting it is."""
 READY_FROM = 128 << 10
 """The same where those processes are there already."""
 SMALLEST, LARGEST = 32 << 10, 256 << 10
@@ -102,7 +104,9 @@ class Answers:
             return
         self._progress(0, len(missing))
         done = 0
-        for batch, answers in self._executor(missing).run(self._lines(missing)):
+        for batch, answers in self._executor(missing).run(
+            self._lines(missing), most=workers_for(_size(missing))
+        ):
             for item, answer in zip(batch.items, answers, strict=True):
                 content = (item.stage + LINES if item.lines else item.stage, item.sha256)
                 self._take(content, answer, missing, hold=hold)
@@ -182,20 +186,17 @@ class Answers:
         return self._unserved(missing)
 
     def _executor(self, missing: Mapping[Content, Want]) -> Executor:
-        if self._pool is not None and len(missing) > 1:
-            size, enough = 0, READY_FROM if self._pool.ready else POOL_FROM
-            for want in missing.values():
-                size += want.artifact.size
-                if size >= enough:
-                    return self._pool
-        return InThisProcess(self._bench)
+        pool = self._pool
+        if pool is None or len(missing) < 2 or _size(missing) < (READY_FROM if pool.ready else POOL_FROM):
+            return InThisProcess(self._bench)
+        return pool
 
     def _lines(self, missing: Mapping[Content, Want]) -> list[Iterator[Batch]]:
         """Batches of each stage, sized by bytes; contents are read as it goes.
 
         What is prepared together comes first, for it takes longest, then the stages with most bytes.
         """
-        workers = self._pool.workers if self._pool is not None else 1
+        workers = min(self._pool.workers if self._pool is not None else 1, workers_for(_size(missing)))
         kinds: dict[str, list[Want]] = {}
         for content, want in missing.items():
             kinds.setdefault(content[0], []).append(want)
@@ -272,6 +273,15 @@ class Answers:
             self._settings.switched_off,
             self._settings.wanted,
         )
+
+
+def workers_for(size: int) -> int:
+    """How many workers are worth their start where so many bytes are read."""
+    return max(2, size // EACH)
+
+
+def _size(wants: Mapping[Content, Want]) -> int:
+    return sum(want.artifact.size for want in wants.values())
 
 
 def _item(want: Want) -> Item:

@@ -132,7 +132,7 @@ class Comparer:
         differ = [at for at in unread if differing(*pairs[at][:2])]
         elsewhere = Elsewhere(pool, self._reader.settings, pack)
         size = sum(bundle_size(kernel.bundle) for at in differ for kernel in pairs[at][:2])
-        return elsewhere.reports(differ) if elsewhere.worthwhile(size) else {}
+        return elsewhere.reports(differ, size) if elsewhere.worthwhile(size) else {}
 
 
 def _reference(kernel: Kernel, specialization: str = "") -> KernelRef:

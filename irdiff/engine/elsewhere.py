@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from irdiff.engine.answers import POOL_FROM
+from irdiff.engine.answers import POOL_FROM, workers_for
 from irdiff.engine.parcel import Parcel
 from irdiff.engine.unit import Batch, Executor, Settings
 from irdiff.model.report import KernelReport
@@ -41,12 +41,13 @@ class Elsewhere:
         """Whether pairs with artifacts of so many bytes are worth sending."""
         return size >= (READY_FROM if self._pool.ready else COMPARED * POOL_FROM)
 
-    def reports(self, numbers: Sequence[int]) -> dict[int, KernelReport]:
-        """Number to report, of those that could be compared elsewhere."""
+    def reports(self, numbers: Sequence[int], size: int) -> dict[int, KernelReport]:
+        """Number to report, of those that could be compared elsewhere; with artifacts of ``size`` bytes together."""
+        most = workers_for(size // COMPARED)
         found: dict[int, KernelReport] = {}
         for with_bytes in (False, True):
             left = [number for number in numbers if number not in found]
-            for batch, answers in self._pool.run([self._batches(left, with_bytes=with_bytes)]):
+            for batch, answers in self._pool.run([self._batches(left, with_bytes=with_bytes)], most=most):
                 for parcel, answer in zip(batch.parcels, answers, strict=True):
                     report = answer.compared().report
                     if report is not None:

@@ -173,10 +173,13 @@ class Executor(Protocol):
     def ready(self) -> bool:
         """Whether whoever works is there already: then little work is worth giving away too."""
 
-    def run(self, lines: Sequence[Iterator[Batch]]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
+    def run(
+        self, lines: Sequence[Iterator[Batch]], *, most: int | None = None
+    ) -> Iterator[tuple[Batch, Sequence[Answer]]]:
         """Each batch with one answer for everything in it, in any order; batches are taken as they are needed.
 
-        Each line holds batches of one kind, which are best done by one worker; the largest comes first.
+        Each line holds batches of one kind, which are best done by one worker; the largest comes first. ``most`` is how
+        many workers are worth their start.
         """
 
     def close(self) -> None:

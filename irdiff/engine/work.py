@@ -162,7 +162,12 @@ class InThisProcess:
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
 
-    def run(self, lines: Sequence[Iterator[Batch]]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
+    def run(
+        self,
+        lines: Sequence[Iterator[Batch]],
+        *,
+        most: int | None = None,  # noqa: ARG002  # nothing is started here
+    ) -> Iterator[tuple[Batch, Sequence[Answer]]]:
         """Each batch with its answers, in the order given."""
         for batch in chain.from_iterable(lines):
             yield batch, [Answer.of(said) for said in self._bench.read(batch.items)]

@@ -53,7 +53,12 @@ class DaskCluster:
                 f"its workers have irdiff {found}, this is {__version__}", where=address, hint=INSTALL
             )
 
-    def run(self, lines: Sequence[Iterator[Batch]]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
+    def run(
+        self,
+        lines: Sequence[Iterator[Batch]],
+        *,
+        most: int | None = None,  # noqa: ARG002  # nothing is started here
+    ) -> Iterator[tuple[Batch, Sequence[Answer]]]:
         """Each batch with its answers, as they are done; few batches are on their way at once."""
         batches = chain.from_iterable(lines)
         waiting: dict[str, Batch] = {}

@@ -67,26 +67,30 @@ class LocalPool:
         """Whether there are workers."""
         return bool(self._all)
 
-    def start(self, settings: Settings) -> None:
-        """Start all workers now: they load plugins while this process does something else."""
+    def start(self, settings: Settings, *, most: int | None = None) -> None:
+        """Start workers now, as many as ``run`` would: they load plugins while this process does something else."""
+        count = min(self.workers, most or self.workers)
         with self._lock:
-            started = [_Worker(settings, self._place()) for _ in range(self.workers - len(self._all))]
+            started = [_Worker(settings, self._place()) for _ in range(count - len(self._all))]
             self._all.update(started)
             self._idle += started
 
-    def run(self, lines: Sequence[Iterator[Batch]]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
+    def run(
+        self, lines: Sequence[Iterator[Batch]], *, most: int | None = None
+    ) -> Iterator[tuple[Batch, Sequence[Answer]]]:
         """Each batch with its answers, as they are done; few batches for each worker are in memory.
 
         Batches are taken in the thread of the caller, so what makes them may use what is bound to it.
         """
         done: _Done = queue.SimpleQueue()
         queues: list[_Waiting] = []
-        under_way = [0] * self.workers
+        workers = min(self.workers, max(most or self.workers, len(self._all), 1))
+        under_way = [0] * workers
         shares = Shares(lines)
         try:
             while True:
                 for depth in range(AHEAD):
-                    for number in range(self.workers):
+                    for number in range(workers):
                         batch = shares.next(number) if under_way[number] <= depth else None
                         if batch is None:
                             continue

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import corpus
+from irdiff.engine.answers import workers_for
 from irdiff.engine.unit import Answer, Batch, Item
 from irdiff.pool import local
 from irdiff.pool.frames import answers_of
@@ -157,3 +158,16 @@ def test_a_worker_that_is_killed_leaves_no_file() -> None:
     worker._process.kill()
     pool.close()
     assert not folder.exists()
+
+
+def test_no_more_workers_are_started_than_the_work_is_worth() -> None:
+    with closing(LocalPool(50)) as pool:
+        pool.start(SETTINGS, most=2)
+        assert len(pool._all) == 2
+        assert len(list(pool.run([batches()], most=3))) == 40
+        assert len(pool._all) == 3
+
+
+@pytest.mark.parametrize(("size", "workers"), [(0, 2), (3 << 20, 3), (1 << 30, 1024)])
+def test_each_worker_is_worth_its_start(size: int, workers: int) -> None:
+    assert workers_for(size) == workers

@@ -37,7 +37,9 @@ class Encoded:
         self.undone = 0
         self.with_bytes = 0
 
-    def run(self, lines: Sequence[Iterator[Batch]]) -> Iterator[tuple[Batch, Sequence[Answer]]]:
+    def run(
+        self, lines: Sequence[Iterator[Batch]], *, most: int | None = None
+    ) -> Iterator[tuple[Batch, Sequence[Answer]]]:
         for batch in chain.from_iterable(lines):
             sent = self.sent(batch)
             answers = answers_of(answer_bytes(self._workshop.answers(batch_of(batch_bytes(sent)))), batch.due)
