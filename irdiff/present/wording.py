@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
 from irdiff.model.facts import FactSpec, Scalar, Value
@@ -44,8 +44,9 @@ def before_after(change: Change, spec: FactSpec | None, *, most: int = MAX_KEYS)
             return "bytes that its text does not show differ"
         return f"{plural(lines, 'line')} {'differs' if lines == 1 else 'differ'}"
     if isinstance(change.delta, dict):
+        old, new = _entries(before), _entries(after)
         items = [
-            f"{key}: {number(_at(before, key))} {ARROW} {number(_at(after, key))}"
+            f"{key}: {number(old(key))} {ARROW} {number(new(key))}"
             for key in sorted(change.delta, key=lambda key: (-_size(change.delta, key), key))
         ]
         return joined(items, most=most)
@@ -54,12 +55,13 @@ def before_after(change: Change, spec: FactSpec | None, *, most: int = MAX_KEYS)
     return f"{value_text(before)} {ARROW} {value_text(after, unit)}"
 
 
-def _at(value: Value | None, key: str) -> Scalar:
-    """A tally's or record's entry: an absent key counts 0 in a tally of counts and is unknown in a record."""
+def _entries(value: Value | None) -> Callable[[str], Scalar]:
+    """The entries of a tally or record: an absent key counts 0 in a tally of counts and is none in a record."""
     if not isinstance(value, dict):
-        return None
+        return lambda key: None
     counts = all(isinstance(item, int) and not isinstance(item, bool) for item in value.values())
-    return value.get(key, 0 if counts else None)
+    absent = 0 if counts else None
+    return lambda key: value.get(key, absent)
 
 
 def _size(delta: Value | None, key: str) -> int:

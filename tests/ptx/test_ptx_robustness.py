@@ -127,6 +127,15 @@ def test_a_hostile_line_costs_little(line: str) -> None:
     assert time.process_time() - started < 5
 
 
+def test_braces_within_braces_cost_no_more_than_so_many_lines() -> None:
+    depth = 20_000
+    names = "".join(f"{{\n\tadd.s32 %x{number}, %y{number}, %z{number};\n" for number in range(depth))
+    text = f".version 8.7\n.target sm_90a\n.visible .entry k()\n{{\n{names}{'}' * depth}\n}}\n"
+    start = time.process_time()
+    assert len(canonical_of(text.replace("}}", "}\n}")).lines) > depth
+    assert time.process_time() - start < 20  # it took minutes: every name was looked for in every brace
+
+
 def test_hostile_fixtures_are_read_with_a_warning_or_an_error() -> None:
     names = [
         path.name for path in sorted((corpus.FIXTURES / "hostile").iterdir()) if path.name.startswith("ptx-")

@@ -18,6 +18,8 @@ from irdiff_ptx.reader import Item
 NAME = re.compile(r"([%$A-Za-z_](?<![\w$%].)[\w$]*)")
 """A name, in a group so that ``split`` keeps it. It looks back from behind its first character: ``re`` then skips to
 the next character that can begin a name."""
+MOST_INNER = 64
+"""Braces within braces that have names of their own; compilers nest two, and each costs a look for every name."""
 _MOST_DIGITS = 10
 _NONE = ("", 0)
 _DIGITS = "0123456789"
@@ -56,6 +58,8 @@ class FunctionNames:
         self._labels: dict[int, dict[str, str]] = {}
         self._collect(items, places, start)
         self._stack = [_Scope(self._labels.get(start, {}))]
+        self._deeper = 0
+        """Braces open beyond MOST_INNER."""
 
     def _collect(self, items: tuple[Item, ...], places: Sequence[int], start: int) -> None:
         """The labels of every pair of braces, numbered where they stand, and which are referred to."""
@@ -90,12 +94,17 @@ class FunctionNames:
         return name in self._used
 
     def enter(self, index: int) -> None:
-        """An inner brace opens at ``items[index]``."""
-        self._stack.append(_Scope(self._labels.get(index, {})))
+        """An inner brace opens at ``items[index]``; what lies deeper than MOST_INNER has no names of its own."""
+        if len(self._stack) > MOST_INNER:
+            self._deeper += 1
+        else:
+            self._stack.append(_Scope(self._labels.get(index, {})))
 
     def leave(self) -> None:
         """The innermost brace closes."""
-        if len(self._stack) > 1:
+        if self._deeper:
+            self._deeper -= 1
+        elif len(self._stack) > 1:
             self._stack.pop()
 
     def declare(self, text: str) -> None:
