@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,13 @@ def test_bytes_that_are_no_text_are_an_error_with_their_line(bad: bytes) -> None
     (issue,) = [issue for issue in found if issue.code == "not-text"]
     assert (issue.severity, issue.line) == ("error", data[:middle].count(b"\n") + 1)
     assert "UTF-8" in issue.message
+
+
+@pytest.mark.parametrize("spelled", [lambda text: text.replace("\n", "\r\n"), lambda text: f"\ufeff{text}"])
+def test_line_ends_and_a_byte_order_mark_say_nothing(spelled: Callable[[str], str]) -> None:
+    one, other = (summary_of(each) for each in (SMALL, spelled(SMALL)))
+    assert one == other
+    assert canonical_of(SMALL).lines == canonical_of(spelled(SMALL)).lines
 
 
 def test_letters_of_any_language_are_text() -> None:

@@ -54,6 +54,16 @@ def test_hostile_text_is_read_within_seconds(what: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
+def test_line_ends_and_a_byte_order_mark_say_nothing(suffix: str) -> None:
+    data = file_of("3.6.0", "sm_90", "locked_sum_kernel", suffix).read_bytes()
+    whole = STAGES[suffix].canonical(artifact(data), context())
+    summary = STAGES[suffix].summarize(artifact(data), context())
+    for spelled in (b"\xef\xbb\xbf" + data, data.replace(b"\n", b"\r\n")):
+        assert STAGES[suffix].canonical(artifact(spelled), context()).lines == whole.lines
+        assert STAGES[suffix].summarize(artifact(spelled), context()).facts == summary.facts
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_file_cut_anywhere_says_so(suffix: str) -> None:
     data = file_of("3.6.0", "sm_90", "locked_sum_kernel", suffix).read_bytes()
     whole = STAGES[suffix].canonical(artifact(data), context())

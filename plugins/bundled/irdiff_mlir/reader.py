@@ -97,7 +97,7 @@ def _decode(data: bytes) -> tuple[str, tuple[Issue, ...]]:
             "the file is empty", line=1, hint="it was not written to its end: compile the kernel again"
         )
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-8").removeprefix("\ufeff")  # a byte order mark says nothing
     except UnicodeDecodeError as error:
         return data.decode("utf-8", "backslashreplace").replace("\0", "\\x00"), _damage(
             "not UTF-8 text", data, error.start

@@ -190,7 +190,10 @@ class _Assembler:
 
 
 def text_of(data: bytes) -> tuple[str, tuple[str, int] | None]:
-    """The text, bytes that are none as escapes; and what is wrong with the first of them, with its line."""
+    """The text, bytes that are none as escapes, and what is wrong with the first of them, with its line.
+
+    A byte order mark and how lines end say nothing.
+    """
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -200,6 +203,7 @@ def text_of(data: bytes) -> tuple[str, tuple[str, int] | None]:
         damage = (
             ("a NUL byte in text", data.count(b"\n", 0, data.index(b"\0")) + 1) if b"\0" in data else None
         )
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     return (text.replace("\0", "\\x00") if damage else text), damage
 
 
