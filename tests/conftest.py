@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,3 +26,9 @@ def h200(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if corpus.test_data() is None:
         pytest.skip(f"{corpus.SETTING} is not set: the recorded H200 cache is not here")
     return corpus.unpack_h200(tmp_path_factory.mktemp("h200"))
+
+
+def pytest_configure() -> None:
+    """Ctrl-C reaches what the tests start, though a shell that runs the suite in the background ignores it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
