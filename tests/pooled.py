@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 import corpus
@@ -38,14 +38,22 @@ def sides(registry: Registry) -> tuple[list[Bundle], list[Bundle]]:
     return found
 
 
-def report_with(pool: Executor | None, inputs: tuple[str, str] | None = None) -> bytes:
-    """The comparison of both sides, or of two inputs, read by an executor."""
+def report_with(
+    pool: Executor | None,
+    inputs: tuple[str, str] | None = None,
+    *,
+    early: bool = False,
+    idle: Callable[[], None] | None = None,
+) -> bytes:
+    """The comparison of both sides, or of two inputs, read by an executor; ``early`` as where workers wait already."""
     with registry_and_tools() as (registry, tools):
         reader = Reader(registry, tools, canonical=True, pool=pool, settings=SETTINGS)
         given = [load(each, registry, {}, registry.sources).bundles for each in inputs or ()]
         before, after = given or sides(registry)
+        if early:
+            reader.begin(before, after)
         kernels = reader.read_both(before, after, lazy=True)
-        report = Comparer(registry, reader).compare(
+        report = Comparer(registry, reader, idle=idle).compare(
             Side(described="before", kernels=tuple(kernels[0])),
             Side(described="after", kernels=tuple(kernels[1])),
         )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from irdiff.cli.exit_codes import Exit
-from irdiff.cli.formats import BUILT_IN, ViewOptions, destinations, write_formats
-from irdiff.cli.session import Session, known_stage, progress_bar, session
+from irdiff.cli.formats import BUILT_IN, ViewOptions, destinations, prepare, write_formats
+from irdiff.cli.session import Session, Workers, known_stage, progress_bar, session
 from irdiff.cli.work import Work, closing_store
 from irdiff.engine.compare import Comparer, Side
 from irdiff.engine.dialects import in_one_stage
@@ -51,24 +52,34 @@ def run_compare(
     work = work or Work()
     options = (sorted(no_normalize), sorted(wanted), external, ir, context, everything and ir is not None)
     built_in = all(form in BUILT_IN for form in forms)
-    with closing_store(work) as database:
+    memory: Remembered | None = None
+    with closing_store(work) as database, closing(Workers(work, external=external)) as workers:
         plain = recent is None and not logs and weights is None and built_in
-        memory = _remembered(database, paths, options) if plain and database is not None else None
+        if plain and database is not None:
+            memory = _remembered(database, paths, options, workers.begin)
         wanted_formats = destinations(forms, outputs) if built_in else ()
         report = memory.report() if memory is not None else None
         renderers: Sequence[RendererSpec] = ()
         if report is None:
-            size = memory.different if memory is not None else 0
-            with session(external=external, work=work, database=database, size=size) as run:
+            if memory is not None:
+                workers.begin(memory.different)
+            with session(external=external, work=work, database=database, workers=workers) as run:
                 renderers = run.registry.renderers
                 wanted_formats = destinations(forms, outputs, renderers)
                 times = read_weights(weights) if weights is not None else {}
-                inputs = _inputs(run, paths, recent)
-                if memory is not None:
-                    memory.recall([bundle for side in inputs for bundle in side.bundles])
+                inputs = _inputs(run, paths, recent, memory)
                 before, after, stages = _as_one_stage(run, *with_logs(run, *inputs, logs))
                 lines = Lines(ir, context=context, everything=everything) if ir is not None else None
-                report = compare_bundles(run, before, after, no_normalize, wanted, lines)
+                report = compare_bundles(
+                    run,
+                    before,
+                    after,
+                    no_normalize,
+                    wanted,
+                    lines,
+                    memory=memory,
+                    idle=lambda: prepare(wanted_formats),
+                )
                 if stages is not None:
                     report = msgspec.structs.replace(report, stages_compared=stages)
                 if memory is not None and run.lasting():
@@ -84,10 +95,12 @@ def run_compare(
     return Exit(written | exit_of(report)) if exit_code else written
 
 
-def _remembered(database: Database, paths: Sequence[str | None], options: object) -> Remembered | None:
+def _remembered(
+    database: Database, paths: Sequence[str | None], options: object, begin: Callable[[int], None]
+) -> Remembered | None:
     from irdiff.cli.remembered import remembered
 
-    return remembered(database, paths, options)
+    return remembered(database, paths, options, begin)
 
 
 def read_weights(path: Path) -> dict[str, float]:
@@ -157,12 +170,21 @@ def compare_bundles(
     no_normalize: frozenset[str],
     wanted: frozenset[str] = frozenset(),
     lines: Lines | None = None,
+    *,
+    memory: Remembered | None = None,
+    idle: Callable[[], None] | None = None,
 ) -> Report:
-    """Read both sides together, so that equal bytes are read once, and compare them."""
+    """Read both sides together, so that equal bytes are read once, and compare them.
+
+    ``memory`` knows the digests of files. ``idle`` is called once where other processes are waited for.
+    """
     with progress_bar("reading") as progress:
         reader = run.reader(canonical=True, switched_off=no_normalize, wanted=wanted, progress=progress)
+        if memory is not None:
+            reader.begin(before.bundles, after.bundles)
+            memory.recall((*before.bundles, *after.bundles))
         kernels_before, kernels_after = reader.read_both(before.bundles, after.bundles, lazy=True)
-        report = Comparer(run.registry, reader).compare(
+        report = Comparer(run.registry, reader, idle=idle).compare(
             Side(
                 described=before.described,
                 kernels=tuple(kernels_before),
@@ -186,7 +208,12 @@ def compare_bundles(
     )
 
 
-def _inputs(run: Session, paths: tuple[str | None, str | None], recent: str | None) -> tuple[Input, Input]:
+def _inputs(
+    run: Session,
+    paths: tuple[str | None, str | None],
+    recent: str | None,
+    memory: Remembered | None = None,
+) -> tuple[Input, Input]:
     before, after = paths
     if recent is None:
         if before is None or after is None:
@@ -195,7 +222,7 @@ def _inputs(run: Session, paths: tuple[str | None, str | None], recent: str | No
                 where="compare",
                 hint="irdiff compare BEFORE AFTER, or irdiff compare --recent KERNEL for the two newest compilations",
             )
-        found = [run.load(before), run.load(after)]
+        found = [run.load(path, memory.scan(path) if memory else None) for path in (before, after)]
         return (
             Input(before, tuple(found[0].bundles), tuple(found[0].issues)),
             Input(after, tuple(found[1].bundles), tuple(found[1].issues)),

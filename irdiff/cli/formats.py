@@ -85,6 +85,14 @@ def destinations(
     return tuple(Destination(form=form, output=path) for form, path in zip(chosen, files, strict=True))
 
 
+def prepare(wanted: Sequence[Destination]) -> None:
+    """Import what will write the formats: for whoever has time before."""
+    if any(place.form == TERMINAL for place in wanted):
+        import irdiff.present.plain
+        import irdiff.present.terminal
+        import irdiff.present.view  # noqa: F401  # for `_screen`
+
+
 def write_formats(
     report: Report,
     wanted: Sequence[Destination],

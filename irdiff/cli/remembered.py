@@ -11,7 +11,8 @@ import hashlib
 import os
 import sys
 import zlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -57,14 +58,18 @@ class Trees:
         """Bytes of files whose content is on one side only."""
 
 
-def trees(paths: Sequence[str | None]) -> Trees | None:
-    """The digest of two folders; None where one of the paths is anything else."""
-    if not all(path is not None and os.path.isdir(path) for path in paths):  # noqa: PTH112
+def scans_of(paths: Sequence[str | None]) -> list[Scan] | None:
+    """What lies in two folders; None where one of the paths is anything else."""
+    if not all(path and path[0] != "~" and os.path.isdir(path) for path in paths):  # noqa: PTH112
         return None
     try:
-        scans = [scan(path) for path in paths if path is not None]
+        return [scan(path) for path in paths if path is not None]
     except OSError:
         return None
+
+
+def trees(paths: Sequence[str | None], scans: Sequence[Scan]) -> Trees | None:
+    """The digest of two folders; None where files of one go by one name."""
     files = _hashed(scans)
     if files is None:
         return None
@@ -78,6 +83,21 @@ def trees(paths: Sequence[str | None]) -> Trees | None:
                 made.update(repr(said).encode("utf-8", "backslashreplace"))
         made.update(repr(found.issues).encode())
     return Trees(made.hexdigest(), files, _different(scans, files))
+
+
+class Sizes:
+    """Names and sizes of all files of both sides: what is known of them before any is read."""
+
+    def __init__(self, scans: Sequence[Scan]) -> None:
+        sides = [[file for folder in found.folders for file in folder.files] for found in scans]
+        one, other = (Counter((file.name, file.size) for file in side) for side in sides)
+        self.different = sum(
+            size * count for more in (one - other, other - one) for (_, size), count in more.items()
+        )
+        """Bytes of files without a file of their name and size on the other side: about what will be read."""
+        sizes = [[file.size for file in side] for side in sides]
+        self.key = hashlib.sha256(repr(("sizes", sizes)).encode()).hexdigest()[:40]
+        """Where a report was kept, it was kept with this; other trees may have the same."""
 
 
 def _different(scans: Sequence[Scan], files: Mapping[str, str]) -> int:
@@ -121,32 +141,64 @@ def _hashed(scans: Sequence[Scan]) -> dict[str, str] | None:
     return made
 
 
-def remembered(database: Database, paths: Sequence[str | None], options: object) -> Remembered | None:
-    """What is known of a comparison of these folders; None where they are no folders or nothing can be kept."""
+def remembered(
+    database: Database, paths: Sequence[str | None], options: object, begin: Callable[[int], None]
+) -> Remembered | None:
+    """What is known of a comparison of these folders; None where they are no folders or nothing can be kept.
+
+    ``begin`` is told how many bytes will be read, about, as soon as it is certain that no report is remembered.
+    """
     if not is_plain(sys.path):
         return None
-    found = trees(paths)
-    return Remembered(database, found, options) if found is not None else None
+    scans = scans_of(paths)
+    if scans is None:
+        return None
+    sizes = Sizes(scans)
+    is_new = checked(sizes.key, database.get(sizes.key)) is None
+    if is_new:
+        begin(sizes.different)
+    return Remembered(database, paths, options, scans, sizes.key, is_new=is_new)
 
 
 class Remembered:
-    """The reports in one store, for one way of asking."""
+    """The reports in one store, for one way of asking. Files are hashed when that is needed first."""
 
-    def __init__(self, database: Database, found: Trees, options: object) -> None:
-        settings = sorted(
-            (name, value)
-            for name, value in os.environ.items()
-            if name.startswith(SETTINGS) and name not in NO_SETTINGS
-        )
-        self._files = found.files
-        self.different = found.different
-        parts = ("report", _code(), found.digest, options, settings, os.environ.get("HOME", ""), _configs())
-        self._key = hashlib.sha256(repr(parts).encode("utf-8", "backslashreplace")).hexdigest()[:40]
+    def __init__(
+        self,
+        database: Database,
+        paths: Sequence[str | None],
+        options: object,
+        scans: Sequence[Scan],
+        sizes: str,
+        *,
+        is_new: bool,
+    ) -> None:
+        """``sizes`` is the key of a row that is there wherever a report of files of such sizes is."""
         self._database = database
+        self._paths = paths
+        self._options = options
+        self._scans = scans
+        self._sizes = sizes
+        self._is_new = is_new
+        self._hashed = False
+        self._trees: Trees | None = None
+        self._key = ""
+
+    def scan(self, path: str | None) -> Scan | None:
+        """What was found in one of the folders."""
+        return dict(zip(self._paths, self._scans, strict=False)).get(path)
+
+    @property
+    def different(self) -> int:
+        """Bytes of files whose content is on one side only, once files are hashed."""
+        return self._trees.different if self._trees is not None else 0
 
     def report(self) -> Report | None:
         """The report that was made; None where there is none, or tools were found that were not there then."""
-        data = checked(self._key, self._database.get(self._key))
+        if self._is_new:
+            return None
+        self._hash()
+        data = checked(self._key, self._database.get(self._key)) if self._key else None
         if data is None:
             return None
         try:
@@ -159,21 +211,46 @@ class Remembered:
 
     def recall(self, bundles: Sequence[Bundle]) -> None:
         """Tell artifacts that are a file as it lies there its digest; JSON may be put together from several."""
+        self._hash()
+        files = self._trees.files if self._trees is not None else {}
         for bundle in bundles:
             for artifact in bundle.artifacts.values():
-                sha256 = self._files.get(artifact.location)
+                sha256 = files.get(artifact.location)
                 whole = artifact.suffix != ".json" and artifact.location.lower().endswith(artifact.suffix)
                 if sha256 and whole:
                     artifact.recall(sha256)
-        self._files = {}  # with very many kernels it is a good part of all that is in memory
+        self._trees, self._scans = (
+            None,
+            (),
+        )  # with very many kernels it is a good part of all that is in memory
 
     def keep(self, report: Report, tools: tuple[ToolSpec, ...]) -> None:
         """Keep a report that another run would make again."""
+        if not self._key:
+            return
         made = msgspec.msgpack.encode(report)
         if len(made) <= LARGEST:
             kept = Kept(tools, _identities(tools), made)
             data = zlib.compress(msgspec.msgpack.encode(kept), 1)
-            self._database.put([(self._key, "", marked(self._key, data))])
+            rows = [(self._key, data), (self._sizes, b"")]
+            self._database.put([(key, "", marked(key, row)) for key, row in rows])
+
+    def _hash(self) -> None:
+        """Hash every file, once."""
+        if self._hashed:
+            return
+        self._hashed = True
+        self._trees = found = trees(self._paths, self._scans)
+        if found is None:
+            return
+        settings = sorted(
+            (name, value)
+            for name, value in os.environ.items()
+            if name.startswith(SETTINGS) and name not in NO_SETTINGS
+        )
+        home = os.environ.get("HOME", "")
+        parts = ("report", _code(), found.digest, self._options, settings, home, _configs())
+        self._key = hashlib.sha256(repr(parts).encode("utf-8", "backslashreplace")).hexdigest()[:40]
 
 
 def _configs() -> tuple[tuple[str, bytes], ...]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 from irdiff.cli.work import Work, complain, default_jobs
 from irdiff.config import find_config
 from irdiff.config.facts import pattern_facts
-from irdiff.engine.answers import POOL_FROM, Store, workers_for
+from irdiff.engine.answers import POOL_FROM, Store
+from irdiff.engine.planning import workers_for
 from irdiff.engine.summarize import Progress, Reader, no_progress
 from irdiff.engine.unit import Executor, Settings
 from irdiff.errors import InputError, UsageError
@@ -24,6 +25,7 @@ from irdiff.registry import Registry
 from irdiff.sources import Loaded, load
 from irdiff.sources.files import read_regular
 from irdiff.sources.recorded import LOG_SUFFIX
+from irdiff.sources.tree import Scan
 from irdiff.tools.toolbox import LocalToolbox
 from irdiff.user_facts import with_user_facts
 
@@ -124,9 +126,12 @@ class Session:
         self._open.append(pool)
         return pool
 
-    def load(self, path: str) -> Loaded:
-        """Find the kernels of a path, archive or selector. Raises InputError where there are none."""
-        return load(path, self.registry, os.environ, self.registry.sources)
+    def load(self, path: str, tree: Scan | None = None) -> Loaded:
+        """Find the kernels of a path, archive or selector. Raises InputError where there are none.
+
+        ``tree`` is what was found in the path before, where it is a tree.
+        """
+        return load(path, self.registry, os.environ, self.registry.sources, tree)
 
     def load_defaults(self, wanted: str | None = None) -> Loaded:
         """The kernels of the user's own caches. Raises InputError where there are none."""
@@ -237,31 +242,47 @@ def local_pool(work: Work) -> LocalPool | None:
     return LocalPool(jobs, complain=complain)
 
 
-def _begun(work: Work, settings: Settings, size: int) -> LocalPool | None:
-    """Workers that load plugins while this process does, where so many bytes are to be read."""
-    if size < POOL_FROM or work.cluster is not None:
-        return None
-    pool = local_pool(work)
-    if pool is not None:
-        pool.start(settings, most=workers_for(size))
-    return pool
+def _settings(*, external: bool) -> Settings:
+    """What every process of a run loads. Raises as ``user_facts`` does."""
+    declared, where = user_facts()
+    return Settings(external=external, disabled=disabled_plugins(), declared=declared, declared_in=where)
+
+
+class Workers:
+    """Processes of this machine that are started, and load plugins, as soon as it is known that they will be needed."""
+
+    def __init__(self, work: Work, *, external: bool) -> None:
+        self._work = work
+        self._external = external
+        self.pool: LocalPool | None = None
+
+    def begin(self, size: int) -> None:
+        """Where so many bytes are to be read, start those that are worth it and not there yet."""
+        if size < POOL_FROM or self._work.cluster is not None:
+            return
+        self.pool = self.pool or local_pool(self._work)
+        if self.pool is not None:
+            self.pool.start(_settings(external=self._external), most=workers_for(size))
+
+    def close(self) -> None:
+        """End them, unless a session has."""
+        if self.pool is not None:
+            self.pool.close()
 
 
 @contextmanager
 def session(
-    *, external: bool, work: Work | None = None, database: Database | None = None, size: int = 0
+    *,
+    external: bool,
+    work: Work | None = None,
+    database: Database | None = None,
+    workers: Workers | None = None,
 ) -> Iterator[Session]:
-    """A session, its processes ended and its temporary files removed at the end; the store is the caller's.
-
-    ``size`` is how many bytes will have to be read, as far as that is known.
-    """
+    """A session, its processes ended and its temporary files removed at the end; the store is the caller's."""
     work = work or Work()
-    declared, where = user_facts()
-    settings = Settings(external=external, disabled=disabled_plugins(), declared=declared, declared_in=where)
+    settings = _settings(external=external)
+    pool = workers.pool if workers is not None else None
     with ExitStack() as stack:
-        pool = _begun(work, settings, size)
-        if pool is not None:
-            stack.callback(pool.close)
         registry = make_registry(external=external)
         tools = stack.enter_context(
             closing(LocalToolbox({tool.id: tool for tool in registry.tools}, os.environ))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from irdiff.cli.ending import end_on_sigterm, ending
+from irdiff.lean import import_msgspec
 
 HELP = "help.txt"
 """What ``irdiff --help`` prints at WIDTH columns and more."""
@@ -94,24 +95,12 @@ def main(arguments: list[str]) -> int:
             from irdiff.cli.main import main_with  # may be ended while it is imported
 
             return main_with(arguments)
-        _import_msgspec()
+        import_msgspec()
         result = known()
         sys.stdout.flush()
     except BaseException as error:  # noqa: BLE001  # the last resort: a user never meets a traceback
         return ending(error)
     return int(result)
-
-
-def _import_msgspec() -> None:
-    """Import msgspec without typing_extensions, which is a third of it: msgspec takes it for an old Python's sake."""
-    loaded: dict[str, object] = sys.modules  # type: ignore[assignment]  # None reads as not installed
-    if sys.hexversion < 0x030B0000 or "typing_extensions" in loaded or "msgspec" in loaded:
-        return
-    loaded["typing_extensions"] = None
-    try:
-        import msgspec  # noqa: F401  # for those who import it later
-    finally:
-        del loaded["typing_extensions"]
 
 
 def _known(arguments: Sequence[str]) -> Callable[[], int] | None:

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
-import msgspec
-
 from irdiff.engine.parcel import Known
-from irdiff.engine.unit import Answer, Batch, Executor, Item, Said, Settings, unpacked
+from irdiff.engine.planning import LINES, Content, Late, Plan, Want, Wants, item_of, size_of, workers_for
+from irdiff.engine.unit import Answer, Executor, Meanwhile, Said, Settings, unpacked
 from irdiff.engine.work import Bench, InThisProcess
 from irdiff.model.bundle import Artifact
 from irdiff.model.specs import StageSpec
 
-Content: TypeAlias = tuple[str, str]
-"""Stage id and SHA-256."""
-LINES = " lines"
-"""Behind the id of a stage where the user's lines are asked for instead of facts."""
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with (done, total) contents."""
+Then: TypeAlias = Callable[[Content], Wants]
+"""Told of each content that is there, once; what is to be read on that account, without canonical forms."""
 
 POOL_FROM = 2 << 20
 """Bytes to be read from which other processes are worth their start: about half a second's work."""
-EACH = 1 << 20
-"""Bytes to be read for each of them: as much work as starting it is."""
 READY_FROM = 128 << 10
 """The same where those processes are there already."""
-SMALLEST, LARGEST = 32 << 10, 256 << 10
-"""Bytes of a batch: enough that handing it over costs nothing, few enough that nobody waits for the last one."""
-TOGETHER = 2 << 20
-"""Bytes of artifacts that a stage prepares together before they are shared out: each share starts a program."""
-MOST_TOGETHER = 16 << 20
-"""Bytes of such a share, which is in memory all at once."""
 AT_ONCE = 128
 """Answers written to the store in one transaction."""
 
@@ -52,15 +41,6 @@ class Store(Protocol):
 
     def put(self, rows: Sequence[tuple[str, str, bytes]]) -> bool:
         """Keep (key, digest, bytes); False where they were not kept."""
-
-
-class Want(msgspec.Struct, frozen=True, kw_only=True):
-    """One content asked for."""
-
-    artifact: Artifact
-    canonical: bool
-    lines: bool = False
-    """The user's lines instead: the stage's id in the content then ends in LINES."""
 
 
 class Answers:
@@ -88,31 +68,71 @@ class Answers:
         """Answers that are in no store, packed."""
         self._open: dict[Content, Said] = {}
         """Answers in use."""
+        self._begun: dict[Content, Want] = {}
+        """What somebody reads already for the next that asks."""
         self.lasting = True
         """Whether another run would be told the same."""
-        self._waiting: list[tuple[Content, str, Answer]] = []
+        self._waiting: dict[Content, tuple[str, Answer]] = {}
         """Answers on their way to the store."""
 
-    def ask(self, wants: Mapping[Content, Want], *, hold: bool) -> None:
+    def ask(
+        self,
+        wants: Wants,
+        *,
+        hold: bool = False,
+        then: Then | None = None,
+        meanwhile: Meanwhile | None = None,
+    ) -> None:
         """See to it that every content was read, and its canonical form made where that is wanted.
 
-        ``hold`` says that the answers will all be used at once: they are kept unpacked.
+        ``hold`` says that the answers will all be used at once: they are kept unpacked. ``then`` may ask for more as
+        contents are there. ``meanwhile`` is called where nothing but waiting for others is to be done.
         """
-        missing = self._not_stored(self._unserved(wants))
-        self._formed.update(content for content, want in wants.items() if want.canonical)
+        missing = self._missing(wants)
+        if then is not None:
+            missing |= self._following([each for each in wants if each not in missing], missing, then)
         if not missing:
             return
+        size = size_of(missing.values())
+        executor = self._executor(missing, size)
+        plan = Plan(self._bench, self._settings, min(executor.workers, workers_for(size)))
+        lines = plan.lines({content: want for content, want in missing.items() if content not in self._begun})
+        if executor is self._pool:
+            missing, self._begun = {**self._begun, **missing}, {}
+        late = Late(plan)
+        if then is not None:
+            lines.insert(0, late.line())  # what it holds, whole pairs wait for
+        awaited = set(missing)
         self._progress(0, len(missing))
         done = 0
-        for batch, answers in self._executor(missing).run(
-            self._lines(missing), most=workers_for(_size(missing))
-        ):
+        for batch, answers in executor.run(lines, most=workers_for(size), meanwhile=meanwhile):
             for item, answer in zip(batch.items, answers, strict=True):
                 content = (item.stage + LINES if item.lines else item.stage, item.sha256)
                 self._take(content, answer, missing, hold=hold)
+                awaited.discard(content)
+                if then is not None:
+                    more = self._following([content], missing, then)
+                    missing |= more
+                    awaited.update(each for each in more if not plan.together(each))
+                    late.add(more)
             done += len(answers)
+            late.growing = bool(awaited)
             self._progress(done, len(missing))
         self._write()
+
+    def begin(self, wants: Wants) -> None:
+        """Have contents that are prepared together read by whoever has time: the next ``ask`` waits for them too."""
+        missing = self._missing(wants)
+        if not missing or self._pool is None:
+            return
+        plan = Plan(
+            self._bench, self._settings, min(self._pool.workers, workers_for(size_of(missing.values())))
+        )
+        for batch in plan.long(list(missing.values())):
+            if not self._pool.begin(batch):
+                return
+            mine = {(item.stage, item.sha256) for item in batch.items}
+            self._begun |= {content: want for content, want in missing.items() if content in mine}
 
     def digest(self, content: Content) -> str:
         """Digest of the canonical form of a content, where that was asked for and could be made; else empty."""
@@ -164,7 +184,29 @@ class Answers:
                 self._kept[content] = Answer.of(said).packed()
         self._open.clear()
 
-    def _unserved(self, wants: Mapping[Content, Want]) -> dict[Content, Want]:
+    def _missing(self, wants: Wants) -> dict[Content, Want]:
+        """What neither this nor the store knows; all of it counts as asked for from now on."""
+        missing = self._not_stored(self._unserved(wants))
+        self._formed.update(content for content, want in wants.items() if want.canonical)
+        return missing
+
+    def _following(self, there: Sequence[Content], asked: Wants, then: Then) -> dict[Content, Want]:
+        """What has to be read because these contents are there, and is not among what was ``asked``."""
+        found: dict[Content, Want] = {}
+        waiting = list(there)
+        while waiting:
+            more = then(waiting.pop())
+            unserved = self._unserved(more)
+            unasked = {
+                each: want for each, want in unserved.items() if each not in asked and each not in found
+            }
+            new = self._missing(unasked)
+            waiting += [each for each in more if each not in unserved]
+            waiting += [each for each in unasked if each not in new]
+            found |= new
+        return found
+
+    def _unserved(self, wants: Wants) -> dict[Content, Want]:
         """What was not read yet, or without its canonical form though that is wanted."""
         return {
             content: want
@@ -173,7 +215,7 @@ class Answers:
             or (want.canonical and not self._digests[content] and content not in self._formed)
         }
 
-    def _not_stored(self, missing: Mapping[Content, Want]) -> dict[Content, Want]:
+    def _not_stored(self, missing: Wants) -> dict[Content, Want]:
         """What the store does not know."""
         if self._store is None or not missing:
             return dict(missing)
@@ -185,47 +227,15 @@ class Answers:
         }
         return self._unserved(missing)
 
-    def _executor(self, missing: Mapping[Content, Want]) -> Executor:
+    def _executor(self, missing: Wants, size: int) -> Executor:
         pool = self._pool
-        if pool is None or len(missing) < 2 or _size(missing) < (READY_FROM if pool.ready else POOL_FROM):
+        if pool is not None and not self._begun.keys().isdisjoint(missing):
+            return pool
+        if pool is None or len(missing) < 2 or size < (READY_FROM if pool.ready else POOL_FROM):
             return InThisProcess(self._bench)
         return pool
 
-    def _lines(self, missing: Mapping[Content, Want]) -> list[Iterator[Batch]]:
-        """Batches of each stage, sized by bytes; contents are read as it goes.
-
-        What is prepared together comes first, for it takes longest, then the stages with most bytes.
-        """
-        workers = min(self._pool.workers if self._pool is not None else 1, workers_for(_size(missing)))
-        kinds: dict[str, list[Want]] = {}
-        for content, want in missing.items():
-            kinds.setdefault(content[0], []).append(want)
-        sizes = {kind: sum(want.artifact.size for want in wants) for kind, wants in kinds.items()}
-        together = {kind for kind in kinds if not kind.endswith(LINES) and self._bench.stage(kind).prepare}
-        alone = sum(size for kind, size in sizes.items() if kind not in together)
-        limits = {
-            kind: min(max(size // workers + 1, TOGETHER), MOST_TOGETHER)
-            if kind in together
-            else min(max(alone // (8 * workers), SMALLEST), LARGEST)
-            for kind, size in sizes.items()
-        }
-        order = sorted(kinds, key=lambda kind: (kind not in together, -sizes[kind], kind))
-        return [self._cut(kinds[kind], limits[kind]) for kind in order]
-
-    def _cut(self, wants: Sequence[Want], limit: int) -> Iterator[Batch]:
-        items: list[Item] = []
-        size = 0
-        for want in wants:
-            item = _item(want)
-            if items and size + len(item.data) > limit:
-                yield Batch(settings=self._settings, items=tuple(items))
-                items, size = [], 0
-            items.append(item)
-            size += len(item.data)
-        if items:
-            yield Batch(settings=self._settings, items=tuple(items))
-
-    def _take(self, content: Content, answer: Answer, missing: Mapping[Content, Want], *, hold: bool) -> None:
+    def _take(self, content: Content, answer: Answer, missing: Wants, *, hold: bool) -> None:
         self._digests[content] = answer.digest
         self._open.pop(content, None)
         self._kept.pop(content, None)
@@ -236,7 +246,7 @@ class Answers:
             if not hold:
                 self._kept[content] = answer.packed()
             return
-        self._waiting.append((content, self._key(missing[content]), answer))
+        self._waiting[content] = (self._key(missing[content]), answer)
         if len(self._waiting) >= AT_ONCE:
             self._write()
 
@@ -244,14 +254,14 @@ class Answers:
         """Bring what waits to the store; what it does not take stays here."""
         if self._store is None or not self._waiting:
             return
-        rows = [(key, answer.digest, answer.packed()) for _, key, answer in self._waiting]
+        rows = [(key, answer.digest, answer.packed()) for key, answer in self._waiting.values()]
         if not self._store.put(rows):
-            self._kept.update(
-                (content, row[2]) for (content, _, _), row in zip(self._waiting, rows, strict=True)
-            )
+            self._kept.update((content, row[2]) for content, row in zip(self._waiting, rows, strict=True))
         self._waiting.clear()
 
     def _fetched(self, content: Content, want: Want) -> Said:
+        if content in self._waiting:
+            return self._waiting[content][1].said()
         data = self._kept.get(content)
         if data is None and self._store is not None and content in self._digests:
             data = self._store.get(self._key(want))
@@ -260,7 +270,7 @@ class Answers:
                 return unpacked(data)
             except ValueError:
                 self._kept.pop(content, None)  # damaged in the store: read it again
-        (said,) = self._bench.read((_item(want),))
+        (said,) = self._bench.read((item_of(want),))
         return said
 
     def _key(self, want: Want) -> str:
@@ -273,30 +283,3 @@ class Answers:
             self._settings.switched_off,
             self._settings.wanted,
         )
-
-
-def workers_for(size: int) -> int:
-    """How many workers are worth their start where so many bytes are read."""
-    return max(2, size // EACH)
-
-
-def _size(wants: Mapping[Content, Want]) -> int:
-    return sum(want.artifact.size for want in wants.values())
-
-
-def _item(want: Want) -> Item:
-    """The artifact with its bytes; one that cannot be read any more is given as empty, which its digest tells."""
-    artifact = want.artifact
-    try:
-        data = artifact.read()
-    except OSError:
-        data = b""
-    return Item(
-        stage=artifact.stage,
-        suffix=artifact.suffix,
-        location=artifact.location,
-        sha256=artifact.sha256,
-        data=data,
-        canonical=want.canonical,
-        lines=want.lines,
-    )

@@ -6,18 +6,20 @@ derived from several stages, limits and causes may rest on it) or where the kern
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from irdiff.engine.kernels import Kernel
+from irdiff.engine.planning import Content, Want
 from irdiff.engine.portions import bundle_size, portions
 from irdiff.engine.summarize import Reader
-from irdiff.model.bundle import Artifact, Bundle
+from irdiff.engine.unit import Meanwhile
+from irdiff.model.bundle import Artifact
 from irdiff.model.report import Pairing
 
 Pair: TypeAlias = tuple[Kernel, Kernel, Pairing]
-Late: TypeAlias = frozenset[int]
-"""Identities of the pairs that are read whole, for as long as the pairs are there."""
+TURNS = 4
+"""Parts in which pairs are read where others are compared meanwhile."""
 
 
 class Asking:
@@ -25,6 +27,8 @@ class Asking:
 
     def __init__(self, reader: Reader, before: Sequence[Kernel], after: Sequence[Kernel]) -> None:
         self._reader = reader
+        self._whole: set[int] = set()
+        """Identities of the pairs that are read whole, for as long as the pairs are there."""
         self._common = _contents(before) & _contents(after)
 
     def for_pairing(
@@ -34,9 +38,11 @@ class Asking:
         unread = [(kernel, asked(kernel)) for kernel in kernels if not kernel.whole]
         # as for kernels that are read at once: a form is made where the bytes are not on both sides
         self._reader.ask(
-            (kernel.bundle, (name,), (name, kernel.readings[name].sha256) not in self._common)
-            for kernel, names in unread
-            for name in names
+            self._reader.wants(
+                (kernel.bundle, (name,), (name, kernel.readings[name].sha256) not in self._common)
+                for kernel, names in unread
+                for name in names
+            )
         )
         for portion in portions(kernels, lambda kernel: bundle_size(kernel.bundle)):
             for kernel in portion:
@@ -47,38 +53,68 @@ class Asking:
                 )
             self._reader.release()
 
-    def settle(self, pairs: Sequence[Pair], *, everything: bool) -> Late:
-        """See to it that what must be known of pairs is read; which of them are read whole."""
-        unread = [pair for pair in pairs if not (pair[0].whole and pair[1].whole)]
-        self._reader.ask(_different(unread))
-        late = [pair for pair in unread if everything or self._matters(*pair[:2])]
+    def settle(
+        self,
+        pairs: Sequence[Pair],
+        *,
+        everything: bool,
+        known: Callable[[int], None] | None = None,
+        meanwhile: Meanwhile | None = None,
+    ) -> None:
+        """See to it that what must be known of pairs is read.
+
+        A pair is read whole as soon as what differs of it shows that this matters. ``known`` is told of each pair, by
+        number, of which all is read; then ``meanwhile`` may use it, while others are still being read.
+        """
+        settling = _Settling(self, pairs, everything=everything, known=known or (lambda number: None))
         self._reader.ask(
-            ((kernel.bundle, tuple(kernel.readings), False) for pair in late for kernel in pair[:2]),
-            lines=[artifact for before, after, _ in late for artifact in self._moved(before, after)],
+            settling.begin(TURNS if meanwhile is not None else 1), then=settling.then, meanwhile=meanwhile
         )
-        return frozenset(id(pair) for pair in late)
 
-    def stages(self, pair: Pair, late: Late) -> tuple[str, ...] | None:
+    def stages(self, pair: Pair) -> tuple[str, ...] | None:
         """The stages of a pair that must be known; None for all of them."""
-        return None if id(pair) in late else differing(*pair[:2])
+        return None if id(pair) in self._whole else differing(*pair[:2])
 
-    def for_comparing(self, pairs: Sequence[Pair], late: Late) -> Iterator[Pair]:
+    def read(self, pair: Pair) -> Pair:
+        """The pair with what must be known of both kernels."""
+        before, after, how = pair
+        if before.whole and after.whole:
+            return pair
+        names = self.stages(pair)
+        return (
+            self._reader.kernel(before.bundle, names, before.target),
+            self._reader.kernel(after.bundle, names, after.target),
+            how,
+        )
+
+    def for_comparing(self, pairs: Sequence[Pair]) -> Iterator[Pair]:
         """The same pairs with what must be known of both; few are in memory at once."""
-        for portion in portions(
-            pairs, lambda pair: bundle_size(pair[0].bundle) + bundle_size(pair[1].bundle)
-        ):
-            for pair in portion:
-                before, after, how = pair
-                if before.whole and after.whole:
-                    yield pair
-                    continue
-                names = self.stages(pair, late)
-                yield (
-                    self._reader.kernel(before.bundle, names, before.target),
-                    self._reader.kernel(after.bundle, names, after.target),
-                    how,
-                )
+        for portion in portions(pairs, pair_size):
+            yield from map(self.read, portion)
             self._reader.release()
+
+    def different(self, pair: Pair, turn: int) -> dict[Content, Want]:
+        """What differs of a pair that was not read."""
+        before, after, _ = pair
+        if before.whole and after.whole:
+            return {}
+        stages = [
+            (kernel.bundle, (name,), name in before.readings and name in after.readings)
+            for name in differing(before, after)
+            for kernel in (before, after)
+        ]
+        return self._reader.wants(stages, turn=turn)
+
+    def rest(self, pair: Pair, *, everything: bool) -> dict[Content, Want]:
+        """Everything else of a pair, where that matters: then it is read whole."""
+        before, after, _ = pair
+        if (before.whole and after.whole) or not (everything or self._matters(before, after)):
+            return {}
+        self._whole.add(id(pair))
+        return self._reader.wants(
+            [(kernel.bundle, tuple(kernel.readings), False) for kernel in (before, after)],
+            lines=self._moved(before, after),
+        )
 
     def _matters(self, before: Kernel, after: Kernel) -> bool:
         """Whether stages that are the same must be read too.
@@ -112,12 +148,63 @@ def differing(before: Kernel, after: Kernel) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _different(pairs: Iterable[Pair]) -> Iterator[tuple[Bundle, tuple[str, ...], bool]]:
-    for before, after, _ in pairs:
-        for name in differing(before, after):
-            both = name in before.readings and name in after.readings
-            for kernel in (before, after):
-                yield kernel.bundle, (name,), both
+def pair_size(pair: Pair) -> int:
+    """Bytes of all artifacts of both kernels."""
+    return bundle_size(pair[0].bundle) + bundle_size(pair[1].bundle)
+
+
+class _Settling:
+    """What of each pair is not there yet."""
+
+    def __init__(
+        self, asking: Asking, pairs: Sequence[Pair], *, everything: bool, known: Callable[[int], None]
+    ) -> None:
+        self._asking = asking
+        self._pairs = pairs
+        self._everything = everything
+        self._known = known
+        self._missing = [0] * len(pairs)
+        """How many contents each pair waits for."""
+        self._waiting: dict[Content, list[int]] = {}
+        """Content to the pairs that wait for it."""
+        self._decided: set[int] = set()
+        """Pairs of which it is known whether they are read whole."""
+
+    def begin(self, turns: int) -> dict[Content, Want]:
+        """What is asked for first, for pairs one after the other in so many turns."""
+        sizes = [pair_size(pair) if differing(*pair[:2]) else 0 for pair in self._pairs]
+        total, before = sum(sizes), 0
+        wants: dict[Content, Want] = {}
+        for number, (pair, size) in enumerate(zip(self._pairs, sizes, strict=True)):
+            turn = turns * before // total if size else 0
+            before += size
+            asked = self._wait(number, self._asking.different(pair, turn))
+            for content, want in asked.items():
+                if content not in wants or (want.canonical and not wants[content].canonical):
+                    wants[content] = want
+        return wants
+
+    def then(self, content: Content) -> dict[Content, Want]:
+        """What has to be read now that this is there."""
+        wants: dict[Content, Want] = {}
+        for number in self._waiting.pop(content, ()):
+            self._missing[number] -= 1
+            if not self._missing[number]:
+                wants |= self._go_on(number)
+        return wants
+
+    def _wait(self, number: int, wants: dict[Content, Want]) -> dict[Content, Want]:
+        self._missing[number] = len(wants)
+        for content in wants:
+            self._waiting.setdefault(content, []).append(number)
+        return wants if wants else self._go_on(number)
+
+    def _go_on(self, number: int) -> dict[Content, Want]:
+        if number in self._decided:
+            self._known(number)
+            return {}
+        self._decided.add(number)
+        return self._wait(number, self._asking.rest(self._pairs[number], everything=self._everything))
 
 
 def _contents(kernels: Sequence[Kernel]) -> frozenset[tuple[str, str | None]]:

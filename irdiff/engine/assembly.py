@@ -12,7 +12,7 @@ from irdiff.engine.work import Bench
 from irdiff.model.bundle import Artifact, Bundle
 from irdiff.model.facts import Fact
 from irdiff.model.issues import Issue
-from irdiff.model.specs import DerivedSpec, EntryInfo, FactView
+from irdiff.model.specs import DerivedSpec, EntryInfo, FactView, StageSpec
 from irdiff.registry import Registry
 
 
@@ -22,6 +22,7 @@ class Assembly:
     def __init__(self, registry: Registry, bench: Bench) -> None:
         self._registry = registry
         self._bench = bench
+        self._expected: dict[tuple[str, EntryInfo], bool | Issue] = {}
         self._order = {stage.id: index for index, stage in enumerate(registry.stages)}
 
     def ordered(self, bundle: Bundle) -> list[tuple[str, Artifact]]:
@@ -74,7 +75,7 @@ class Assembly:
         for stage in self._registry.stages:
             if stage.id in bundle.artifacts or stage.id in earlier:
                 continue
-            expected = guarded(partial(stage.expected, entry), bool, self._bench.owner(stage.id), None)
+            expected = self._expects(stage, entry)
             if isinstance(expected, Issue):
                 issues.append(expected)
             elif expected:
@@ -92,6 +93,14 @@ class Assembly:
                     )
                 )
         return tuple(missing), tuple(issues)
+
+    def _expects(self, stage: StageSpec, entry: EntryInfo) -> bool | Issue:
+        """Whether entries like this one hold the stage, asked once: a tree holds few kinds of them."""
+        known = self._expected.get((stage.id, entry))
+        if known is None:
+            known = guarded(partial(stage.expected, entry), bool, self._bench.owner(stage.id), None)
+            self._expected[stage.id, entry] = known
+        return known
 
     def _derive(
         self, readings: Mapping[str, Reading], target: str | None

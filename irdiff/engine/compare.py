@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import starmap
 from typing import TypeAlias
 
 import msgspec
 
-from irdiff.engine.asking import Asking, Late, Pair, differing
+from irdiff.engine.asking import Asking, Pair, differing, pair_size
 from irdiff.engine.elsewhere import Elsewhere
 from irdiff.engine.gate.evaluate import marked
 from irdiff.engine.identity import identity
 from irdiff.engine.kernels import Kernel
+from irdiff.engine.meantime import Meantime
 from irdiff.engine.pair import pair
 from irdiff.engine.pairwise import PairComparer
 from irdiff.engine.parcel import Parcel, half_of
-from irdiff.engine.portions import bundle_size
 from irdiff.engine.summarize import Reader
+from irdiff.engine.unit import Executor
 from irdiff.engine.verdicts import overall
 from irdiff.model.issues import Issue
 from irdiff.model.report import KernelRef, KernelReport, Pairing, Report
@@ -41,11 +43,22 @@ class Comparer:
     ``each`` is given every pair, for a gate; without one, changes are marked with the rules that they fire.
     """
 
-    def __init__(self, registry: Registry, reader: Reader, *, each: Each | None = None) -> None:
-        """``each`` is called once for every pair, in the order of the report: every stage of both is then read."""
+    def __init__(
+        self,
+        registry: Registry,
+        reader: Reader,
+        *,
+        each: Each | None = None,
+        idle: Callable[[], None] | None = None,
+    ) -> None:
+        """``each`` is called once for every pair, in the order of the report: every stage of both is then read.
+
+        ``idle`` is called once where other processes are waited for.
+        """
         self._registry = registry
         self._reader = reader
         self._each = each
+        self._idle = idle
         self._pairwise = PairComparer(registry, reader)
 
     def compare(self, before: Side, after: Side) -> Report:
@@ -98,22 +111,38 @@ class Comparer:
 
     def _reports(self, asking: Asking, pairs: Sequence[Pair]) -> tuple[KernelReport, ...]:
         """Of every pair, in the order given, whoever compared it."""
-        late = asking.settle(pairs, everything=self._each is not None)
-        done = self._elsewhere(asking, pairs, late) if self._each is None else {}
-        here = asking.for_comparing([each for at, each in enumerate(pairs) if at not in done], late)
+        if self._each is not None:
+            asking.settle(pairs, everything=True)
+            return tuple(starmap(self.one, asking.for_comparing(pairs)))
+        pool = self._reader.pool
+        differ = [
+            at
+            for at, (before, after, _) in enumerate(pairs)
+            if not (before.whole and after.whole) and differing(before, after)
+        ]
+        elsewhere = self._elsewhere(asking, pairs, pool) if pool is not None and len(differ) > 1 else None
+        size = sum(pair_size(pairs[at]) for at in differ)
+        many = elsewhere is not None and elsewhere.many(size)
+        meantime = Meantime(lambda at: self.one(*asking.read(pairs[at])), self._reader.release, self._idle)
+        asking.settle(
+            pairs,
+            everything=False,
+            known=meantime.due.append,
+            meanwhile=meantime.step if elsewhere is not None and not many else None,
+        )
+        done = meantime.done
+        if many and elsewhere is not None and elsewhere.worthwhile(size):
+            done = elsewhere.reports(differ, size)
+        here = asking.for_comparing([each for at, each in enumerate(pairs) if at not in done])
         return tuple(done[at] if at in done else self.one(*next(here)) for at in range(len(pairs)))
 
-    def _elsewhere(self, asking: Asking, pairs: Sequence[Pair], late: Late) -> dict[int, KernelReport]:
-        """Number to report of those pairs that other processes compared."""
-        pool = self._reader.pool
-        unread = [at for at, each in enumerate(pairs) if not (each[0].whole and each[1].whole)]
-        if pool is None or len(unread) < 2:
-            return {}
+    def _elsewhere(self, asking: Asking, pairs: Sequence[Pair], pool: Executor) -> Elsewhere:
+        """Who compares pairs in other processes."""
 
         def pack(at: int, *, with_bytes: bool) -> Parcel | None:
             before, after, pairing = pairs[at]
             halves = half_of(before), half_of(after)
-            stages = asking.stages(pairs[at], late)
+            stages = asking.stages(pairs[at])
             known = self._reader.known((before.bundle, after.bundle), stages)
             if halves[0] is None or halves[1] is None or known is None:
                 return None
@@ -129,10 +158,7 @@ class Comparer:
                 return None
             return Parcel(at, halves[0], halves[1], pairing, stages, known, contents)
 
-        differ = [at for at in unread if differing(*pairs[at][:2])]
-        elsewhere = Elsewhere(pool, self._reader.settings, pack)
-        size = sum(bundle_size(kernel.bundle) for at in differ for kernel in pairs[at][:2])
-        return elsewhere.reports(differ, size) if elsewhere.worthwhile(size) else {}
+        return Elsewhere(pool, self._reader.settings, pack)
 
 
 def _reference(kernel: Kernel, specialization: str = "") -> KernelRef:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from irdiff.engine.answers import POOL_FROM, workers_for
+from irdiff.engine.answers import POOL_FROM
 from irdiff.engine.parcel import Parcel
-from irdiff.engine.unit import Batch, Executor, Settings
+from irdiff.engine.planning import workers_for
+from irdiff.engine.unit import Batch, Executor, Line, Settings
 from irdiff.model.report import KernelReport
 
 READY_FROM = 8 << 20
@@ -37,6 +38,11 @@ class Elsewhere:
         self._settings = settings
         self._pack = pack
 
+    @staticmethod
+    def many(size: int) -> bool:
+        """Whether pairs with artifacts of so many bytes are too many to be compared while others are read."""
+        return size >= READY_FROM
+
     def worthwhile(self, size: int) -> bool:
         """Whether pairs with artifacts of so many bytes are worth sending."""
         return size >= (READY_FROM if self._pool.ready else COMPARED * POOL_FROM)
@@ -47,8 +53,9 @@ class Elsewhere:
         found: dict[int, KernelReport] = {}
         for with_bytes in (False, True):
             left = [number for number in numbers if number not in found]
-            for batch, answers in self._pool.run([self._batches(left, with_bytes=with_bytes)], most=most):
-                for parcel, answer in zip(batch.parcels, answers, strict=True):
+            line = Line("pairs", self._batches(left, with_bytes=with_bytes))
+            for batch, answers in self._pool.run([line], most=most):
+                for parcel, answer in zip(batch.parcels, answers[len(batch.items) :], strict=True):
                     report = answer.compared().report
                     if report is not None:
                         found[parcel.number] = report

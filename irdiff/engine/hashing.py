@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -61,20 +62,37 @@ def each(call: Callable[[T], None], things: Iterable[T]) -> None:
 
 
 class _Probe:
-    """Whether the calls of a thread wait for something, looked at every so often."""
+    """Whether the calls of a thread wait for something, looked at every so often.
+
+    A thread that waits gives up its processor; one whose processor others use too loses it, which is no waiting.
+    """
 
     def __init__(self) -> None:
         self._calls = 0
-        self._now, self._used = time.perf_counter(), time.thread_time()
+        self._now, self._used, self._given_up = _times()
 
     def waited(self) -> bool:
         """Asked after each call."""
         self._calls += 1
         if self._calls % PROBE:
             return False
-        before, spent = self._now, self._used
-        self._now, self._used = time.perf_counter(), time.thread_time()
-        return self._now - before > WAITED * (self._used - spent)
+        before, spent, times = self._now, self._used, self._given_up
+        self._now, self._used, self._given_up = _times()
+        waited = self._now - before > WAITED * (self._used - spent)
+        return waited and (times is None or self._given_up is None or self._given_up - times > PROBE // 4)
+
+
+def _times() -> tuple[float, float, int | None]:
+    """Time, processor time of this thread, and how often it gave its processor up, where the system counts that."""
+    return time.perf_counter(), time.thread_time(), _given_up()
+
+
+def _given_up() -> int | None:
+    if sys.platform != "linux":
+        return None
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
 
 
 class _Shared(Iterator[T]):

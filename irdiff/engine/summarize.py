@@ -11,13 +11,15 @@ from contextlib import suppress
 
 import msgspec
 
-from irdiff.engine.answers import LINES, Answers, Content, Progress, Store, Want
+from irdiff.engine.answers import Answers, Progress, Store, Then
 from irdiff.engine.assembly import Assembly
 from irdiff.engine.hashing import hashed
 from irdiff.engine.isolation import guarded
 from irdiff.engine.kernels import Kernel, Reading
 from irdiff.engine.parcel import Known
-from irdiff.engine.unit import Executor, Settings, unpacked_form
+from irdiff.engine.planning import LINES, Content, Want, Wants
+from irdiff.engine.unit import Executor, Meanwhile, Settings, unpacked_form
+from irdiff.engine.wanting import content_of, sure_to_differ, wanted
 from irdiff.engine.work import Bench
 from irdiff.model.bundle import Artifact, Bundle
 from irdiff.model.issues import Issue
@@ -64,6 +66,18 @@ class Reader:
             stage.id for stage in registry.stages if any(fact.role == "target" for fact in stage.facts)
         ]
 
+    def begin(self, before: Sequence[Bundle], after: Sequence[Bundle]) -> None:
+        """Have the longest work begin that is sure to come, where other processes wait for some.
+
+        That is what stages prepare together: a program is started for it, and once more for what is known later, so it
+        begins only where all of it is known from names and from these files alone.
+        """
+        if self.pool is None or not self.pool.ready:
+            return
+        stages = [stage.id for stage in self._bench.stages() if stage.prepare is not None]
+        different = sure_to_differ(before, after, stages)
+        self._answers.begin(self.wants((bundle, (stage,), True) for bundle, stage in different))
+
     def read_both(
         self, before: Sequence[Bundle], after: Sequence[Bundle], *, lazy: bool = False
     ) -> tuple[list[Kernel], list[Kernel]]:
@@ -89,35 +103,26 @@ class Reader:
         hashed(artifacts)
         wants: dict[Content, Want] = {}
         for artifact in artifacts:
-            content = _content(artifact)
+            content = content_of(artifact)
             if content is not None:
                 canonical = self._canonical and content not in common
                 wants.setdefault(content, Want(artifact=artifact, canonical=canonical))
         self._answers.ask(wants, hold=True)
         return [self.kernel(bundle) for bundle in bundles]
 
-    def ask(
-        self, wants: Iterable[tuple[Bundle, Collection[str], bool]], *, lines: Iterable[Artifact] = ()
-    ) -> None:
-        """See to it that these stages of bundles are read, with their canonical form or without.
+    def ask(self, wants: Wants, *, then: Then | None = None, meanwhile: Meanwhile | None = None) -> None:
+        """See to it that this is read, and what ``then`` asks for as it is there; see ``Answers.ask``."""
+        self._answers.ask(wants, then=then, meanwhile=meanwhile)
 
-        Of ``lines`` the user's lines are made too, where their stages put that off.
-        """
-        asked: dict[Content, Want] = {}
-        for bundle, stages, canonical in wants:
-            for name in stages:
-                artifact = bundle.artifacts.get(name)
-                content = _content(artifact) if artifact is not None else None
-                if artifact is None or content is None:
-                    continue
-                known = asked.get(content)
-                if known is None or (canonical and not known.canonical):
-                    asked[content] = Want(artifact=artifact, canonical=canonical)
-        for artifact in lines:
-            content = _content(artifact)
-            if content is not None and self._bench.stage(artifact.stage).source_lines is not None:
-                asked[content[0] + LINES, content[1]] = Want(artifact=artifact, canonical=False, lines=True)
-        self._answers.ask(asked, hold=False)
+    def wants(
+        self,
+        stages_of: Iterable[tuple[Bundle, Collection[str], bool]],
+        *,
+        lines: Iterable[Artifact] = (),
+        turn: int = 0,
+    ) -> dict[Content, Want]:
+        """These stages of bundles, with their canonical form or without, and the user's lines of ``lines``."""
+        return wanted(self._bench, stages_of, lines=lines, turn=turn)
 
     def kernel(
         self, bundle: Bundle, stages: Collection[str] | None = None, target: str | None = None
@@ -139,7 +144,7 @@ class Reader:
             for name, artifact in bundle.artifacts.items():
                 if stages is not None and name not in stages:
                     continue
-                content = _content(artifact)
+                content = content_of(artifact)
                 facts = self._answers.known(artifact) if content is not None else None
                 if content is None or facts is None:
                     return None
@@ -165,7 +170,7 @@ class Reader:
 
     def digest(self, artifact: Artifact) -> str:
         """Digest of the canonical form of an artifact that was asked for; empty where there is none."""
-        content = _content(artifact)
+        content = content_of(artifact)
         return self._answers.digest(content) if content is not None else ""
 
     def reading(self, artifact: Artifact) -> Reading:
@@ -244,7 +249,7 @@ class Reader:
                 for index, bundle in enumerate(bundles)
                 if bundle.target is None and index not in targets and stage_id in bundle.artifacts
             ]
-            self.ask((bundle, (stage_id,), False) for _, bundle in without)
+            self.ask(self.wants((bundle, (stage_id,), False) for _, bundle in without))
             for index, bundle in without:
                 target = self.kernel(bundle, (stage_id,)).target
                 if target is not None:
@@ -282,15 +287,7 @@ def _unreadable(artifact: Artifact, error: OSError) -> Issue:
     )
 
 
-def _content(artifact: Artifact) -> Content | None:
-    """Stage and SHA-256; None for what cannot be read, which its reading says."""
-    try:
-        return artifact.stage, artifact.sha256
-    except OSError:
-        return None
-
-
 def _contents(bundles: Sequence[Bundle]) -> frozenset[Content]:
     """Everything readable."""
-    found = (_content(artifact) for bundle in bundles for artifact in bundle.artifacts.values())
+    found = (content_of(artifact) for bundle in bundles for artifact in bundle.artifacts.values())
     return frozenset(content for content in found if content is not None)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -55,11 +55,22 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
     items: tuple[Item, ...] = ()
     parcels: tuple[Parcel, ...] = ()
+    long: bool = False
+    """Whether it takes much longer than others: nothing should wait behind it."""
 
     @property
     def due(self) -> int:
         """How many answers it asks for."""
         return len(self.items) + len(self.parcels)
+
+    def part(self, first: int, count: int) -> Batch:
+        """So many of its artifacts and pairs, from that one on."""
+        pairs = first - len(self.items)
+        return msgspec.structs.replace(
+            self,
+            items=self.items[first : first + count],
+            parcels=self.parcels[max(pairs, 0) : max(pairs + count, 0)],
+        )
 
     def singles(self) -> Iterator[Batch]:
         """A batch of its own for each artifact and each pair."""
@@ -73,6 +84,14 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
         if self.due == 1:
             return self.items[0].location if self.items else self.parcels[0].before.bundle.path
         return f"{self.due} {'artifacts' if self.items else 'pairs of kernels'}"
+
+
+class Line(NamedTuple):
+    """Batches of one kind of work."""
+
+    kind: str
+    batches: Iterator[Batch | None]
+    """None where there is none now and one may come once more answers are there."""
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -163,6 +182,10 @@ def _unpacked(data: bytes, kind: type[T]) -> T:
         raise ValueError(f"no answer of a stage: {error}") from None
 
 
+Meanwhile: TypeAlias = Callable[[], bool]
+"""Does a little of something else; False where there is nothing to do."""
+
+
 class Executor(Protocol):
     """Does batches, here, in local processes or on a cluster: the same answers in each."""
 
@@ -174,13 +197,21 @@ class Executor(Protocol):
         """Whether whoever works is there already: then little work is worth giving away too."""
 
     def run(
-        self, lines: Sequence[Iterator[Batch]], *, most: int | None = None
+        self,
+        lines: Sequence[Line],
+        *,
+        most: int | None = None,
+        meanwhile: Meanwhile | None = None,
     ) -> Iterator[tuple[Batch, Sequence[Answer]]]:
         """Each batch with one answer for everything in it, in any order; batches are taken as they are needed.
 
-        Each line holds batches of one kind, which are best done by one worker; the largest comes first. ``most`` is how
-        many workers are worth their start.
+        Batches of one kind are best done by one worker; the first lines come first. ``most`` is how many workers are
+        worth their start. ``meanwhile`` is called where nothing is to be done but wait, until it says that it has
+        nothing to do either.
         """
+
+    def begin(self, batch: Batch) -> bool:
+        """Have a batch done now, to be answered by the next ``run`` with its own; False where nobody is free for it."""
 
     def close(self) -> None:
         """Let go of everything at once, whatever is still being done."""

@@ -7,14 +7,14 @@ happened; every other artifact of the batch is still read. What goes over a proc
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from irdiff.engine.isolation import guarded
+from irdiff.engine.shares import Shares
 from irdiff.engine.unclaimed import unclaimed_stage
-from irdiff.engine.unit import Answer, Batch, Item, Said, Settings, packed
+from irdiff.engine.unit import Answer, Batch, Item, Line, Meanwhile, Said, Settings, packed
 from irdiff.model.bundle import Artifact
 from irdiff.model.issues import Issue
 from irdiff.model.specs import Context, StageSpec
@@ -39,6 +39,10 @@ class Bench:
         self._recent: dict[tuple[str, str], object] = {}
         """What was prepared last, where it is little: lines are asked for right after facts."""
 
+    def stages(self) -> Iterable[StageSpec]:
+        """All of them."""
+        return self._stages.values()
+
     def stage(self, stage_id: str) -> StageSpec:
         """The stage of that id, or one made up where no plugin has it."""
         return self._stages.get(stage_id) or unclaimed_stage(stage_id)
@@ -59,6 +63,10 @@ class Bench:
 
     def read(self, items: Sequence[Item]) -> tuple[Said, ...]:
         """One answer for each item."""
+        return tuple(self.each(items))
+
+    def each(self, items: Sequence[Item]) -> Iterator[Said]:
+        """The same one after the other."""
         artifacts = [
             Artifact.of_bytes(item.data, stage=item.stage, suffix=item.suffix, location=item.location)
             for item in items
@@ -69,20 +77,18 @@ class Bench:
             if artifact.sha256 == item.sha256 and not item.lines
         ]
         prepared, problems = self.prepare(sound)
-        answers = []
         for item, artifact in zip(items, artifacts, strict=True):
             if artifact.sha256 != item.sha256:
-                answers.append(_changed_meanwhile(item))
+                yield _changed_meanwhile(item)
                 continue
             if item.lines:
-                answers.append(self._lines(artifact))
+                yield self._lines(artifact)
                 continue
             said = self._read_one(artifact, prepared.get((item.stage, item.sha256)), canonical=item.canonical)
             trouble = problems.get(item.stage)
             if trouble is not None:
                 said = msgspec.structs.replace(said, issues=(*said.issues, trouble), lasting=False)
-            answers.append(said)
-        return tuple(answers)
+            yield said
 
     def prepare(
         self, artifacts: Sequence[Artifact]
@@ -164,13 +170,19 @@ class InThisProcess:
 
     def run(
         self,
-        lines: Sequence[Iterator[Batch]],
+        lines: Sequence[Line],
         *,
         most: int | None = None,  # noqa: ARG002  # nothing is started here
+        meanwhile: Meanwhile | None = None,  # noqa: ARG002  # nothing is waited for
     ) -> Iterator[tuple[Batch, Sequence[Answer]]]:
-        """Each batch with its answers, in the order given."""
-        for batch in chain.from_iterable(lines):
+        """Each batch with its answers, line after line."""
+        shares = Shares(lines)
+        while (batch := shares.next(0)) is not None:
             yield batch, [Answer.of(said) for said in self._bench.read(batch.items)]
+
+    def begin(self, batch: Batch) -> bool:  # noqa: ARG002  # nobody else is there
+        """Nothing is done before it is asked for."""
+        return False
 
     def close(self) -> None:
         """Nothing is held."""

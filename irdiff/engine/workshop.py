@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
+
 from irdiff.engine.parcel import Compared, Parcel, bundle_of
 from irdiff.engine.unit import Answer, Batch, Said, Settings
 from irdiff.engine.work import Bench
@@ -21,8 +24,17 @@ class Workshop:
 
     def answers(self, batch: Batch) -> list[Answer]:
         """One for everything in the batch, in its order."""
-        found = [Answer.of(said) for said in self._bench.read(batch.items)]
-        return found + [Answer.of_pair(self.compared(parcel)) for parcel in batch.parcels]
+        return list(chain.from_iterable(self.parts(batch)))
+
+    def parts(self, batch: Batch) -> Iterator[list[Answer]]:
+        """The same, piece by piece where a program was started for all of them: it took most of the time."""
+        said = map(Answer.of, self._bench.each(batch.items))
+        if any(self._bench.stage(item.stage).prepare is not None for item in batch.items):
+            yield from ([answer] for answer in said)
+        elif batch.items:
+            yield list(said)
+        for parcel in batch.parcels:
+            yield [Answer.of_pair(self.compared(parcel))]
 
     def compared(self, parcel: Parcel) -> Compared:
         """The report on a pair, as the process that sent it would make it; nothing of an artifact is read for it."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 import queue
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
 from typing import Any
 
 from irdiff import __version__
-from irdiff.engine.unit import Answer, Batch
+from irdiff.engine.shares import Shares
+from irdiff.engine.unit import Answer, Batch, Line, Meanwhile
 from irdiff.engine.workshop import Workshop, lost
 from irdiff.errors import InputError, UsageError
 from irdiff.pool.frames import answer_bytes, answers_of, batch_bytes, batch_of, settings_bytes, settings_of
@@ -55,26 +55,24 @@ class DaskCluster:
 
     def run(
         self,
-        lines: Sequence[Iterator[Batch]],
+        lines: Sequence[Line],
         *,
         most: int | None = None,  # noqa: ARG002  # nothing is started here
+        meanwhile: Meanwhile | None = None,
     ) -> Iterator[tuple[Batch, Sequence[Answer]]]:
         """Each batch with its answers, as they are done; few batches are on their way at once."""
-        batches = chain.from_iterable(lines)
+        shares = Shares(lines)
         waiting: dict[str, Batch] = {}
         done: queue.SimpleQueue[Any] = queue.SimpleQueue()  # Any: futures of a library without types
-        more = True
         while True:
-            while more and len(waiting) < AHEAD * self.workers:
-                batch = next(batches, None)
-                if batch is None:
-                    more = False
-                    break
+            while len(waiting) < AHEAD * self.workers and (batch := shares.next(0)) is not None:
                 future = self._client.submit(_work, batch_bytes(batch), pure=False)
                 waiting[future.key] = batch
                 future.add_done_callback(done.put)
             if not waiting:
                 return
+            while meanwhile is not None and done.empty() and meanwhile():
+                pass
             future = done.get()
             batch = waiting.pop(future.key)
             error = future.exception()
@@ -88,6 +86,10 @@ class DaskCluster:
     def ready(self) -> bool:
         """Its workers run."""
         return True
+
+    def begin(self, batch: Batch) -> bool:  # noqa: ARG002  # its workers may be busy with others' work
+        """Nothing is sent before it is asked for."""
+        return False
 
     def close(self) -> None:
         """Let go of the scheduler; what is still being done there is forgotten."""

@@ -67,11 +67,19 @@ def answer_bytes(answers: Sequence[Answer]) -> bytes:
 
 def answers_of(data: bytes, count: int) -> list[Answer]:
     """The answers that were sent back, still packed. Raises EOFError where that are not so many."""
+    found = some_answers_of(data, count)
+    if len(found) != count:
+        raise EOFError("no answers of ours")
+    return found
+
+
+def some_answers_of(data: bytes, most: int) -> list[Answer]:
+    """As ``answers_of``, of the first answers: at least one."""
     try:
         found = msgspec.msgpack.decode(data, type=list[Packed])
     except msgspec.DecodeError:
         found = []
-    if len(found) != count:
+    if not 0 < len(found) <= most:
         raise EOFError("no answers of ours")
     return [Answer(each.digest, lasting=each.lasting, data=each.data) for each in found]
 

@@ -9,7 +9,6 @@ no store. See docs/adr/0010-store-and-pool.md for why they are spawned.
 from __future__ import annotations
 
 import os
-import queue
 import shutil
 import signal
 import subprocess
@@ -18,14 +17,18 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import TypeAlias
+from itertools import chain
 
-from irdiff.engine.unit import Answer, Batch, Settings
+from irdiff.engine.shares import Shares
+from irdiff.engine.unit import Answer, Batch, Line, Meanwhile, Settings
 from irdiff.engine.workshop import lost
-from irdiff.pool.frames import answers_of, batch_bytes, read_frame, settings_bytes, write_frame
-from irdiff.pool.shares import Shares
+from irdiff.pool.frames import batch_bytes, read_frame, settings_bytes, some_answers_of, write_frame
+from irdiff.pool.running import Done, Running, Waiting
 
-START = "import sys; sys.path[:] = sys.argv[1:]; from irdiff.pool.worker import main; main()"
+START = (
+    "import sys; sys.path[:] = sys.argv[1:]; from irdiff.lean import import_msgspec; import_msgspec(); "
+    "from irdiff.pool.worker import main; main()"
+)
 """Not ``-m``, which would look for modules in the folder that irdiff is called in."""
 AHEAD = 2
 """Batches taken for each worker: one that it does and one that waits."""
@@ -38,10 +41,6 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0)) or 1
     return os.cpu_count() or 1
-
-
-_Done: TypeAlias = "queue.SimpleQueue[tuple[int, Batch, Sequence[Answer]] | BaseException]"
-_Waiting: TypeAlias = "queue.SimpleQueue[Batch | None]"
 
 
 class WorkerEndedError(Exception):
@@ -59,6 +58,8 @@ class LocalPool:
         self._all: set[_Worker] = set()
         self._lock = threading.Lock()
         self._closed = False
+        self._running: Running | None = None
+        """What was begun for the next ``run``."""
         self._folder = ""
         """Of all files that workers make while they work: one that is killed leaves none."""
 
@@ -76,50 +77,49 @@ class LocalPool:
             self._idle += started
 
     def run(
-        self, lines: Sequence[Iterator[Batch]], *, most: int | None = None
+        self, lines: Sequence[Line], *, most: int | None = None, meanwhile: Meanwhile | None = None
     ) -> Iterator[tuple[Batch, Sequence[Answer]]]:
         """Each batch with its answers, as they are done; few batches for each worker are in memory.
 
-        Batches are taken in the thread of the caller, so what makes them may use what is bound to it.
+        Batches are taken in the thread of the caller, so what makes them may use what is bound to it; ``meanwhile`` is
+        called there too.
         """
-        done: _Done = queue.SimpleQueue()
-        queues: list[_Waiting] = []
+        running = self._running or Running(self._serve)
+        self._running = None
         workers = min(self.workers, max(most or self.workers, len(self._all), 1))
-        under_way = [0] * workers
         shares = Shares(lines)
         try:
             while True:
                 for depth in range(AHEAD):
                     for number in range(workers):
-                        batch = shares.next(number) if under_way[number] <= depth else None
-                        if batch is None:
-                            continue
-                        if number == len(queues):
-                            queues.append(queue.SimpleQueue())
-                            given = (number, queues[number], done)
-                            threading.Thread(target=self._serve, args=given, daemon=True).start()
-                        queues[number].put(batch)
-                        under_way[number] += 1
-                if not any(under_way):
+                        batch = shares.next(number) if running.takes(number, depth) else None
+                        if batch is not None:
+                            running.give(number, batch)
+                if not running.waits:
                     return
-                found = done.get()
-                if isinstance(found, BaseException):
-                    raise found
-                number, batch, answers = found
-                under_way[number] -= 1
-                yield batch, answers
+                yield running.next(meanwhile)
         except BaseException:
             self.close()
             raise
         finally:
-            for each in queues:
-                each.put(None)
+            running.end()
+
+    def begin(self, batch: Batch) -> bool:
+        """Have a batch done by a worker that is there and has nothing to do; the next ``run`` answers it."""
+        self._running = running = self._running or Running(self._serve)
+        free = [number for number in range(len(self._all)) if running.takes(number, 0)]
+        if free:
+            running.give(free[0], batch)
+        return bool(free)
 
     def close(self) -> None:
         """End every worker, with the programs it started."""
         with self._lock:
             self._closed = True
             workers, self._all, self._idle = list(self._all), set(), []
+        running, self._running = self._running, None
+        if running is not None:
+            running.end()
         for worker in workers:
             worker.ask_to_end()
         for worker in workers:
@@ -132,20 +132,24 @@ class LocalPool:
             self._folder = tempfile.mkdtemp(prefix="irdiff-workers-")
         return self._folder
 
-    def _serve(self, number: int, waiting: _Waiting, done: _Done) -> None:
+    def _serve(self, number: int, waiting: Waiting, done: Done) -> None:
         """Hand batches to one worker until there are no more."""
         worker: _Worker | None = None
         try:
             while (batch := waiting.get()) is not None:
                 worker = worker or self._worker(batch.settings)
+                answered = 0
                 try:
                     worker.send(batch)
-                    answers: Sequence[Answer] = worker.answers(batch.due)
+                    for answers in worker.answers(batch.due):
+                        part = batch.part(answered, len(answers))
+                        answered += len(answers)
+                        done.put((number, part, answers, answered == batch.due))
                 except WorkerEndedError as error:
-                    self._lost(worker, str(error), batch)
+                    rest = batch.part(answered, batch.due)
+                    self._lost(worker, str(error), rest)
                     worker = None
-                    answers = self._again(batch)
-                done.put((number, batch, answers))
+                    done.put((number, rest, self._again(rest), True))
         except BaseException as error:  # noqa: BLE001  # raised again where the results are awaited
             done.put(error)
         finally:
@@ -161,7 +165,7 @@ class LocalPool:
             worker = self._worker(batch.settings)
             try:
                 worker.send(single)
-                answers += worker.answers(1)
+                answers += chain.from_iterable(worker.answers(1))
                 self._give_back(worker)
             except WorkerEndedError as error:
                 self._lost(worker, "", batch)
@@ -216,13 +220,16 @@ class _Worker:
         except OSError:
             raise self._ended() from None
 
-    def answers(self, count: int) -> list[Answer]:
-        """Wait for its answers. Raises WorkerEndedError."""
+    def answers(self, count: int) -> Iterator[list[Answer]]:
+        """So many answers, in their order and as they come. Raises WorkerEndedError."""
         assert self._process.stdout is not None
-        try:
-            return answers_of(read_frame(self._process.stdout), count)
-        except (OSError, ValueError, EOFError):
-            raise self._ended() from None
+        while count:
+            try:
+                found = some_answers_of(read_frame(self._process.stdout), count)
+            except (OSError, ValueError, EOFError):
+                raise self._ended() from None
+            count -= len(found)
+            yield found
 
     def ask_to_end(self) -> None:
         """Say that it is not needed any more."""

@@ -37,7 +37,8 @@ def _work() -> None:
         workshop, toolbox = workshop_of(settings_of(read_frame(sys.stdin.buffer)))
         while True:
             batch = batch_of(read_frame(sys.stdin.buffer))
-            write_frame(answers, answer_bytes(workshop.answers(batch)))
+            for part in workshop.parts(batch):
+                write_frame(answers, answer_bytes(part))
     except (EOFError, BrokenPipeError):
         return
     finally:

@@ -18,18 +18,15 @@ from irdiff.sources.names import (
     BINARY_SUFFIXES,
     JSON_SUFFIX,
     PROVENANCE_NAME,
-    classify,
     is_entry_name,
 )
 from irdiff.sources.recorded import given_stage, recorded_log
 from irdiff.sources.stage_json import (
-    BadJsonError,
     Record,
-    decode,
     is_readable,
-    listed_files,
     looks_like_triton,
-    record,
+    said_by,
+    stages_listed,
 )
 
 _MAX_ODD = 5
@@ -259,10 +256,9 @@ def _read_json(kernel: _Kernel, file: FoundFile) -> Record:
         return Record()
     if not data:
         return Record()  # an empty file is complained of where it becomes an artifact
-    try:
-        said = record(decode(data), kernel.stem)
-    except BadJsonError as error:
-        kernel.issues.append(bad_json(file, str(error), "bad-json", hint))
+    said = said_by(data, kernel.stem)
+    if isinstance(said, str):
+        kernel.issues.append(bad_json(file, said, "bad-json", hint))
         return Record()
     if said.odd:
         message = f"the JSON {'; '.join(said.odd[:_MAX_ODD])}"
@@ -280,13 +276,10 @@ def _read_group(kernel: _Kernel, group: FoundFile, folder: Folder, context: Stag
     if data is None:
         kernel.issues.append(bad_json(group, "cannot be read", "unreadable-file", hint, severity="warning"))
         return
-    try:
-        listed = listed_files(decode(data))
-    except BadJsonError as error:
-        kernel.issues.append(bad_json(group, str(error), "bad-group", hint, severity="warning"))
+    stages = stages_listed(data)
+    if isinstance(stages, str):
+        kernel.issues.append(bad_json(group, stages, "bad-group", hint, severity="warning"))
         return
-    kinds = {name: classify(name) for name in listed}
-    stages = {name: kind.suffix for name, kind in kinds.items() if kind.role == "stage"}
     kernel.listed = frozenset(stages.values())
     there = {file.name for file in folder.files}
     kernel.issues.extend(missing(stages, there, folder, group, context))

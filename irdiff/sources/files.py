@@ -16,6 +16,9 @@ MAX_FILE = 1 << 29
 """Bytes (512 MiB) of one file that are read; the largest real stage seen is under 100 MB."""
 
 
+_READ = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
+
+
 class FoundFile(msgspec.Struct, frozen=True, kw_only=True):
     """One file."""
 
@@ -78,13 +81,13 @@ def read_regular(path: str) -> bytes:
 def on_disk(path: str, kind: FileName, status: os.stat_result) -> FoundFile:
     """A file of a tree on disk, of which nothing was read yet; ``kind`` is what its name says."""
     location = shown(path)
-    name = os.path.basename(location)  # noqa: PTH119
+    name = location.rpartition(os.sep)[2]
     if not stat.S_ISREG(status.st_mode):
         return lost(name, location, "not-a-file", "is not a regular file")
     if status.st_size > MAX_FILE:
         return lost(name, location, "too-large", f"is larger than {MAX_FILE >> 20} MiB and is not read")
     issue = None
-    if not os.access(path, os.R_OK):
+    if not _for_all(status) and not os.access(path, os.R_OK):
         issue = Issue(
             severity="error",
             code="unreadable-file",
@@ -101,6 +104,11 @@ def on_disk(path: str, kind: FileName, status: os.stat_result) -> FoundFile:
         modified=status.st_mtime,
         issue=issue or _empty(location, status.st_size),
     )
+
+
+def _for_all(status: os.stat_result) -> bool:
+    """Whether its mode lets everybody read it: then nobody has to ask."""
+    return status.st_mode & _READ == _READ
 
 
 def in_memory(name: str, location: str, data: bytes, modified: float = 0.0) -> FoundFile:

@@ -16,6 +16,7 @@ from irdiff.sources.entries import Found
 from irdiff.sources.names import shown
 from irdiff.sources.paths import kernels_in, kernels_of, read_path
 from irdiff.sources.select import select, split_selector
+from irdiff.sources.tree import Scan
 from irdiff.sources.urls import is_url, without_user
 
 
@@ -35,19 +36,22 @@ def load(
     context: StageLookup,
     environment: Mapping[str, str],
     sources: Sequence[SourceSpec] = (),
+    tree: Scan | None = None,
 ) -> Loaded:
     """Load a cache or dump tree, one entry, a file, an archive, a log or a URL; ``DIR::KERNEL`` picks from it.
 
     ``sources`` of plugins are asked first; one that fails is named in an issue and passed over. Raises InputError
-    where the path is not there or holds no kernel. One damaged entry never stops the others.
+    where the path is not there or holds no kernel. One damaged entry never stops the others. ``tree`` is what was
+    found in the path before, where it is a tree.
     """
     path, wanted = split_selector(path_or_selector)
     if is_url(path) and not os.path.lexists(path):
         found = _remote(path, context, environment)
         path, path_or_selector = without_user(path), without_user(path_or_selector)
     else:
-        asked = _ask_plugins(path, context, sources)
-        found = asked if asked.bundles else _with_issues(read_path(path, context, environment), asked.issues)
+        found = _ask_plugins(path, context, sources)
+        if not found.bundles:
+            found = _with_issues(read_path(path, context, environment, tree), found.issues)
     bundles = select(found.bundles, wanted, shown(path)) if wanted is not None else found.bundles
     return Loaded(bundles=_sorted(bundles), issues=found.issues, described=shown(path_or_selector))
 

@@ -13,14 +13,22 @@ from irdiff.sources.entries import Found, bundle_of_file, bundles_of
 from irdiff.sources.failures import failures_of
 from irdiff.sources.files import Folder, FoundFile, on_disk
 from irdiff.sources.layouts import is_override
+from irdiff.sources.lookup import Lookup
 from irdiff.sources.names import JSON_SUFFIX, classify, is_archive, shown
 from irdiff.sources.reproducers import reproducers_of
 from irdiff.sources.select import nearest_hint
-from irdiff.sources.tree import scan
+from irdiff.sources.tree import Scan, scan
 
 
-def read_path(path: str, context: StageLookup, environment: Mapping[str, str]) -> Found:
-    """The kernels of a tree, an archive or a file on disk. Raises InputError where there is none."""
+def read_path(
+    path: str, context: StageLookup, environment: Mapping[str, str], tree: Scan | None = None
+) -> Found:
+    """The kernels of a tree, an archive or a file on disk. Raises InputError where there is none.
+
+    ``tree`` is what was found in the path before, where it is a tree.
+    """
+    if tree is not None:
+        return kernels_in(tree.folders, tree.issues, path, context, environment)
     path = _expanded(path, environment)
     try:
         status = os.stat(path)  # noqa: PTH116
@@ -57,6 +65,7 @@ def kernels_in(
 ) -> Found:
     """The kernels of all folders of a tree or an archive. Raises InputError where there is none."""
     parts: list[Found] = []
+    context = Lookup(context)
     for folder in folders:
         replacing = is_override(folder.path.replace("!", os.sep), environment)
         parts.append(bundles_of(folder, context, layout="file" if replacing else None))

@@ -6,15 +6,19 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 import msgspec
 
 from irdiff.model.bundle import Target
 from irdiff.model.facts import Scalar
+from irdiff.sources.names import classify
 
 MAX_JSON = 1 << 24
 """Bytes (16 MiB) of a stage JSON or group file that are parsed; real ones have one to a few thousand."""
 
+REMEMBERED = 1 << 13
+"""Bytes of a JSON that is worth remembering: most kernels are on both sides, with equal files."""
 _LARGEST = 1 << 63
 _SHOWN_DIGITS = 40
 
@@ -102,6 +106,36 @@ def record(decoded: Decoded, stem: str) -> Record:
         scalars=scalars(fields),
         odd=tuple(odd),
     )
+
+
+def said_by(data: bytes, stem: str) -> Record | str:
+    """What a stage JSON says; else what is wrong with it, to complete "the JSON ..."."""
+    return _remembered(data, stem) if len(data) <= REMEMBERED else _said(data, stem)
+
+
+def stages_listed(data: bytes) -> Mapping[str, str] | str:
+    """The names of stages' files that a group file lists, with their suffixes; else what is wrong with it."""
+    return _remembered_list(data) if len(data) <= REMEMBERED else _stages(data)
+
+
+def _said(data: bytes, stem: str) -> Record | str:
+    try:
+        return record(decode(data), stem)
+    except BadJsonError as error:
+        return str(error)
+
+
+def _stages(data: bytes) -> Mapping[str, str] | str:
+    try:
+        listed = listed_files(decode(data))
+    except BadJsonError as error:
+        return str(error)
+    kinds = {name: classify(name) for name in listed}
+    return {name: kind.suffix for name, kind in kinds.items() if kind.role == "stage"}
+
+
+_remembered = lru_cache(maxsize=1 << 11)(_said)
+_remembered_list = lru_cache(maxsize=1 << 11)(_stages)
 
 
 def looks_like_triton(data: bytes) -> bool:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import corpus
-from irdiff.engine.answers import workers_for
-from irdiff.engine.unit import Answer, Batch, Item
+from irdiff.engine.planning import workers_for
+from irdiff.engine.unit import Answer, Batch, Item, Line
 from irdiff.pool import local
 from irdiff.pool.frames import answers_of
 from irdiff.pool.local import LocalPool, WorkerEndedError
@@ -90,7 +90,7 @@ def batches() -> Iterator[Batch]:
 
 def test_stopping_in_the_middle_leaves_no_process() -> None:
     pool = LocalPool(2)
-    running = pool.run([batches()])
+    running = pool.run([Line("fork", batches())])
     next(running)
     pids = [worker._process.pid for worker in pool._all]
     running.close()
@@ -106,7 +106,7 @@ def test_a_fault_where_batches_are_made_reaches_the_caller() -> None:
         raise ZeroDivisionError("a mistake of ours")
 
     with closing(LocalPool(2)) as pool, pytest.raises(ZeroDivisionError):
-        list(pool.run([failing()]))
+        list(pool.run([Line("fork", failing())]))
 
 
 def test_an_answer_that_is_none_of_ours_counts_as_an_end() -> None:
@@ -120,7 +120,7 @@ def test_a_pool_that_was_closed_starts_nothing() -> None:
     pool = LocalPool(1)
     pool.close()
     with pytest.raises(WorkerEndedError):
-        list(pool.run([batches()]))
+        list(pool.run([Line("fork", batches())]))
 
 
 def test_a_worker_looks_for_modules_where_its_starter_did(
@@ -131,13 +131,13 @@ def test_a_worker_looks_for_modules_where_its_starter_did(
     )
     with closing(LocalPool(1)) as pool:
         monkeypatch.chdir(tmp_path)
-        answered = list(pool.run([batches()]))
+        answered = list(pool.run([Line("fork", batches())]))
     assert len(answered) == 40
 
 
 def test_ctrl_c_is_no_matter_of_a_worker() -> None:
     with closing(LocalPool(1)) as pool:
-        running = pool.run([batches()])
+        running = pool.run([Line("fork", batches())])
         next(running)
         (worker,) = pool._all
         os.kill(worker._process.pid, signal.SIGINT)
@@ -150,7 +150,7 @@ def test_a_worker_that_is_killed_leaves_no_file() -> None:
     (worker,) = pool._all
     folder = Path(pool._folder)
     worker.send(next(batches()))
-    worker.answers(1)
+    list(worker.answers(1))
     environment = Path(f"/proc/{worker._process.pid}/environ")
     if environment.exists():
         assert f"TMPDIR={folder}".encode() in environment.read_bytes().split(b"\0")
@@ -164,7 +164,7 @@ def test_no_more_workers_are_started_than_the_work_is_worth() -> None:
     with closing(LocalPool(50)) as pool:
         pool.start(SETTINGS, most=2)
         assert len(pool._all) == 2
-        assert len(list(pool.run([batches()], most=3))) == 40
+        assert len(list(pool.run([Line("fork", batches())], most=3))) == 40
         assert len(pool._all) == 3
 
 

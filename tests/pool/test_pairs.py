@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from itertools import chain
 from pathlib import Path
 
 import msgspec
 import pytest
 
 import corpus
-from irdiff.engine.unit import Answer, Batch
+from irdiff.engine.shares import Shares
+from irdiff.engine.unit import Answer, Batch, Line, Meanwhile
 from irdiff.engine.workshop import Workshop
 from irdiff.pool import local
 from irdiff.pool.frames import answer_bytes, answers_of, batch_bytes, batch_of
@@ -38,9 +38,10 @@ class Encoded:
         self.with_bytes = 0
 
     def run(
-        self, lines: Sequence[Iterator[Batch]], *, most: int | None = None
+        self, lines: Sequence[Line], *, most: int | None = None, meanwhile: Meanwhile | None = None
     ) -> Iterator[tuple[Batch, Sequence[Answer]]]:
-        for batch in chain.from_iterable(lines):
+        shares = Shares(lines)
+        while (batch := shares.next(0)) is not None:
             sent = self.sent(batch)
             answers = answers_of(answer_bytes(self._workshop.answers(batch_of(batch_bytes(sent)))), batch.due)
             if batch.parcels:
@@ -51,6 +52,9 @@ class Encoded:
 
     def sent(self, batch: Batch) -> Batch:
         return batch
+
+    def begin(self, batch: Batch) -> bool:
+        return False
 
     def close(self) -> None:
         pass
