@@ -25,11 +25,14 @@ from irdiff.engine.workshop import lost
 from irdiff.pool.frames import batch_bytes, read_frame, settings_bytes, some_answers_of, write_frame
 from irdiff.pool.running import Done, Running, Waiting
 
+_PATH = "import sys; sys.path[:] = sys.argv[1:]; "
 START = (
-    "import sys; sys.path[:] = sys.argv[1:]; from irdiff.lean import import_msgspec; import_msgspec(); "
+    f"{_PATH}from irdiff.lean import import_msgspec; import_msgspec(); "
     "from irdiff.pool.worker import main; main()"
 )
 """Not ``-m``, which would look for modules in the folder that irdiff is called in."""
+_FINDERS = frozenset({"_frozen_importlib", "_frozen_importlib_external", "_distutils_hack"})
+"""Where the finders of modules are made that every Python has; that of setuptools finds distutils alone."""
 AHEAD = 2
 """Batches taken for each worker: one that it does and one that waits."""
 GRACE = 2.0
@@ -41,6 +44,24 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0)) or 1
     return os.cpu_count() or 1
+
+
+def started_with() -> list[str]:
+    """Arguments of Python, before the module path.
+
+    What sites set up at the start of Python takes a third of a worker's start, and is mostly that path. It is left out
+    unless modules are found in another way too: an installation for editing may have a finder of its own.
+    """
+    if needs_site():
+        return ["-c", START]
+    own = [name for name in ("sitecustomize", "usercustomize") if name in sys.modules]
+    return ["-S", "-c", START.replace(_PATH, _PATH + "".join(f"import {name}; " for name in own))]
+
+
+def needs_site() -> bool:
+    """Whether modules may be found by more than the module path, which workers are given."""
+    finders = {getattr(each, "__module__", type(each).__module__) for each in sys.meta_path}
+    return not finders <= _FINDERS
 
 
 class WorkerEndedError(Exception):
@@ -202,7 +223,7 @@ class _Worker:
     def __init__(self, settings: Settings, folder: str) -> None:
         """``folder`` is where it puts files that it needs for a while."""
         self._process = subprocess.Popen(  # noqa: S603  # this interpreter, an argument list
-            [sys.executable, "-c", START, *sys.path],
+            [sys.executable, *started_with(), *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,

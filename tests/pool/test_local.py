@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -171,3 +172,34 @@ def test_no_more_workers_are_started_than_the_work_is_worth() -> None:
 @pytest.mark.parametrize(("size", "workers"), [(0, 2), (3 << 20, 3), (1 << 30, 1024)])
 def test_each_worker_is_worth_its_start(size: int, workers: int) -> None:
     assert workers_for(size) == workers
+
+
+@pytest.mark.parametrize("needed", [False, True])
+def test_workers_find_the_same_modules_with_and_without_what_sites_set_up(
+    monkeypatch: pytest.MonkeyPatch, needed: bool, here: bytes
+) -> None:
+    monkeypatch.setattr(local, "needs_site", lambda: needed)
+    with closing(LocalPool(2)) as pool:
+        assert report_with(pool) == here
+        arguments = {"-S" in worker._process.args for worker in pool._all}
+    assert arguments == {not needed}
+
+
+def test_a_finder_of_modules_that_only_some_pythons_have_is_given_to_workers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = [each for each in sys.meta_path if getattr(each, "__module__", "").startswith("_frozen_importlib")]
+    monkeypatch.setattr(sys, "meta_path", own)
+    assert not local.needs_site()
+    monkeypatch.setattr(sys, "meta_path", [*own, object()])
+    assert local.needs_site()
+
+
+def test_what_an_installation_customizes_is_customized_for_workers_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(local, "needs_site", lambda: False)
+    monkeypatch.setitem(sys.modules, "sitecustomize", sys)
+    option, _, program = local.started_with()
+    assert option == "-S"
+    assert program.startswith("import sys; sys.path[:] = sys.argv[1:]; import sitecustomize; from irdiff")
