@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from typing import Any
 
@@ -136,3 +137,19 @@ def test_distributions_are_found_as_importlib_finds_them() -> None:
         for one in importlib.metadata.distributions()
     }
     assert {name.replace(".", "_") for name in found} == known
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["--help"], 0), (["no-such-command"], 2), (["compare", "a", "b"], 2)]
+)
+def test_the_program_ends_at_once_with_all_written_and_what_libraries_do_at_an_exit_done(
+    arguments: list[str], code: int
+) -> None:
+    program = (
+        "import atexit, sys; atexit.register(lambda: print('the end')); "
+        f"sys.argv = ['irdiff', *{arguments!r}]; from irdiff.cli.start import run; run()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == code
+    assert done.stdout.endswith("the end\n")
+    assert "Usage" in done.stdout or "error:" in done.stderr
