@@ -140,7 +140,7 @@ def test_distributions_are_found_as_importlib_finds_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code"), [(["--help"], 0), (["no-such-command"], 2), (["compare", "a", "b"], 2)]
+    ("arguments", "code"), [(["--help"], 0), (["no-such-command"], 64), (["compare", "a", "b"], 2)]
 )
 def test_the_program_ends_at_once_with_all_written_and_what_libraries_do_at_an_exit_done(
     arguments: list[str], code: int
@@ -152,4 +152,4 @@ def test_the_program_ends_at_once_with_all_written_and_what_libraries_do_at_an_e
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.returncode == code
     assert done.stdout.endswith("the end\n")
-    assert "Usage" in done.stdout or "error:" in done.stderr
+    assert "Usage" in done.stdout + done.stderr or "error:" in done.stderr
