@@ -16,8 +16,8 @@ from irdiff.api import Artifact, Canonical, Context, StageSpec
 from irdiff.plugins import load_plugins
 from irdiff.tools import LocalToolbox
 from irdiff_sass.cubin import read_cubin
+from irdiff_sass.decoded import Listing
 from irdiff_sass.instructions import Instruction
-from irdiff_sass.listing import Listing
 from llir import llir_edits
 from mlir import test_mlir_canonical as mlir_edits
 from ptx import ptx_edits

@@ -13,7 +13,7 @@ from irdiff.api import Artifact, Context, ParseError, StageSpec
 from irdiff.plugins import load_plugins
 from irdiff.tools import LocalToolbox
 from irdiff_sass.cubin import read_cubin
-from irdiff_sass.listing import Listing
+from irdiff_sass.decoded import Listing
 from mutation import llir_kinds, mlir_kinds, ptx_kinds, sass_kinds, ttgir_kinds
 from mutation.drawing import Kind, Mutant, Subject, draw
 from mutation.sass_kinds import Placed

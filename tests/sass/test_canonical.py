@@ -16,8 +16,8 @@ import corpus
 from irdiff.api import Artifact, Canonical, Context, ParseError, Summary
 from irdiff.tools import LocalToolbox
 from irdiff_sass.cubin import read_cubin
+from irdiff_sass.decoded import Listing
 from irdiff_sass.executed import fingerprint
-from irdiff_sass.listing import Listing
 from irdiff_sass.plugin import STAGE
 from irdiff_sass.spills import count_spills
 

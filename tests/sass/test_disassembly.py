@@ -14,10 +14,10 @@ import corpus
 from irdiff.api import Artifact, Canonical, Context, Summary, Tool, ToolError, ToolResult
 from irdiff.tools import LocalToolbox
 from irdiff_sass.cubin import read_cubin
+from irdiff_sass.decoded import Listing, Undecoded
 from irdiff_sass.disassembly import prepare
 from irdiff_sass.families import TABLE, UNCLASSIFIED, class_of
 from irdiff_sass.instructions import read_statement
-from irdiff_sass.listing import Listing, Undecoded
 from irdiff_sass.plugin import STAGE
 
 Read = Callable[[Path], tuple[Summary, Canonical]]

@@ -15,8 +15,8 @@ import corpus
 from command import irdiff
 from irdiff.api import Artifact, Context, ParseError
 from irdiff.tools import LocalToolbox
+from irdiff_sass.decoded import code_text
 from irdiff_sass.elf import NOBITS, read_elf
-from irdiff_sass.listing import decode
 from irdiff_sass.loops import find_loops
 from irdiff_sass.plugin import STAGE
 
@@ -186,8 +186,7 @@ def test_long_code_with_branches_everywhere_costs_little() -> None:
     begin = time.monotonic()
     for place in (lambda index: (index * 7919) % 20_000, lambda index: max(0, index - 1), lambda index: 0):
         lines = ["NOP" if index % 3 == 0 else f"@P0 BRA {16 * place(index):#x}" for index in range(20_000)]
-        code = [decode(line, address=16 * index) for index, line in enumerate(lines)]
-        find_loops(code, {each.address: index for index, each in enumerate(code)})
+        find_loops(code_text(lines, [-1] * len(lines)))
     assert time.monotonic() - begin < 20
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import corpus
 from irdiff.api import Artifact, Canonical, Context, Summary
 from irdiff.tools import LocalToolbox
-from irdiff_sass.instructions import Instruction
-from irdiff_sass.listing import decode
+from irdiff_sass.decoded import code_text
+from irdiff_sass.instructions import NO_CONTROL, Instruction
 from irdiff_sass.loops import Loop, find_loops
 from irdiff_sass.plugin import STAGE
 
@@ -21,8 +21,7 @@ Read = Callable[[Path], tuple[Summary, Canonical]]
 
 
 def loops(*lines: str) -> tuple[Loop, ...]:
-    code = [decode(line, address=16 * index) for index, line in enumerate(lines)]
-    return find_loops(code, {each.address: index for index, each in enumerate(code)})
+    return find_loops(code_text(lines, [NO_CONTROL] * len(lines)))
 
 
 def test_a_branch_back_is_a_loop() -> None:
@@ -73,7 +72,7 @@ LINES = st.lists(
 )  # fmt: skip
 
 
-def reachable(code: list[Instruction], without: int | None, start: int) -> set[int]:
+def reachable(code: Sequence[Instruction], without: int | None, start: int) -> set[int]:
     """Instructions that some path from ``start`` reaches without passing one of them: the slow definition."""
     seen: set[int] = set()
     stack = [start]
@@ -93,9 +92,10 @@ def reachable(code: list[Instruction], without: int | None, start: int) -> set[i
 
 @given(LINES)
 def test_headers_dominate_their_loops_and_members_reach_back(lines: list[str]) -> None:
-    code = [decode(line, address=16 * index) for index, line in enumerate(lines)]
+    decoded = code_text(lines, [NO_CONTROL] * len(lines))
+    code = decoded.instructions
     roots = {0} | {each.target // 16 for each in code if each.family == "CALL" and each.target is not None}
-    for loop in find_loops(code, {each.address: index for index, each in enumerate(code)}):
+    for loop in find_loops(decoded):
         around = set().union(*(reachable(code, loop.header, root) for root in roots if root < len(code)))
         assert not around & loop.members
         for member in loop.members:

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from irdiff.api import Artifact, Context
 from irdiff.tools import LocalToolbox
-from irdiff_sass.instructions import NOT_PARTED, control_text, read_statement, read_statements, split_operands
-from irdiff_sass.listing import ADDRESSED, CONTROL, LINES, Listing
+from irdiff_sass.decoded import Listing, code_text
+from irdiff_sass.instructions import control_text, parts_of, read_statement, split_operands
+from irdiff_sass.listing import ADDRESSED, CONTROL, LINES
 from irdiff_sass.plugin import STAGE
 from irdiff_sass.renaming import DESCRIBED, NAME, UNIFORM, VECTOR
 from sass.sass_facts import by_hand
@@ -90,31 +91,29 @@ def test_the_fast_patterns_find_the_names_that_stand_alone(text: str) -> None:
     ],
 )
 def test_a_line_is_parted_as_its_own_pattern_says(line: str) -> None:
-    ((usual, _, _, _, addressed, statement, control, rest, other),) = LINES.findall(line)
+    ((addressed, statement, control, rest, other),) = LINES.findall(line)
     head, tab, behind = line.partition("\t")
     own = ADDRESSED.fullmatch(line)
-    assert bool(usual or addressed) == (own is not None)
-    assert (usual or statement.strip()) == (own.group(2).strip() if own else "")
+    assert addressed == (line if own else "")
+    assert statement.strip() == (own.group(2).strip() if own else "")
     assert (control, rest) == ((head, behind) if tab and CONTROL.fullmatch(head) else ("", ""))
-    assert other == ("" if usual or addressed or control else line)
+    assert other == ("" if addressed or control else line)
 
 
-@pytest.mark.parametrize("length", [0, 4096])
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=9).map("".join), min_size=1, max_size=6))
-def test_statements_parted_all_at_once_are_what_each_is_alone(length: int, texts: list[str]) -> None:
-    controls = range(len(texts))
-    alone = [NOT_PARTED] * len(texts)
-    found = read_statements(texts, controls, address=32, base=16, length=length)
-    assert found == read_statements(texts, controls, address=32, base=16, length=length, parted=alone)
+def test_statements_parted_all_at_once_are_what_each_is_alone(texts: list[str]) -> None:
+    code = code_text(texts, range(len(texts)), base=32)
+    for index, (text, each) in enumerate(zip(texts, code.instructions, strict=True)):
+        assert (each.predicate, each.opcode, each.rest, each.text) == parts_of(text)
+        assert (each.address, each.control) == (32 + 16 * index, index)
+        assert each == code.at(index)
 
 
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=9).map("".join), min_size=1, max_size=6))
 def test_addressed_lines_hold_the_statements_that_their_own_pattern_finds(texts: list[str]) -> None:
     lines = [f"  /*{16 * index:04x}*/  {text};" for index, text in enumerate(texts)]
     expected = [own.group(2).strip() for line in lines if (own := ADDRESSED.fullmatch(line))]
-    found = [
-        "".join(each[:1]) or each[5].strip() for each in LINES.findall("\n".join(lines)) if each[0] or each[4]
-    ]
+    found = [statement.strip() for addressed, statement, *_ in LINES.findall("\n".join(lines)) if addressed]
     assert found == expected
 
 
@@ -133,9 +132,8 @@ def test_the_text_of_a_listing_counts_what_its_cubin_counts(
         )
         summary = STAGE.summarize(Artifact.of_bytes(text.encode(), suffix=".sass"), Context(tools=NOBODY))
         whole = {fact.id: fact.value for fact in summary.facts if not fact.scope}
-        assert {name: whole[name] for name in by_hand(code.without_padding())} == by_hand(
-            code.without_padding()
-        )
+        counted = by_hand(code.instructions[: code.body])
+        assert {name: whole[name] for name in counted} == counted
 
 
 @given(
@@ -157,6 +155,6 @@ def test_each_table_of_statements_and_operands_has_a_bound() -> None:
     tables = [found for module in modules for found in vars(module).values() if hasattr(found, "cache_clear")]
     assert all(table.cache_parameters()["maxsize"] for table in tables)
     texts = [f"MOV R{at}, {at:#x}" for at in range(40_000)]
-    found = read_statements(texts, [0] * len(texts), address=0, parted=[NOT_PARTED] * len(texts))
-    assert [each.text for each in found] == texts
+    assert [parts_of(text).text for text in texts] == texts
+    assert code_text(texts, [0] * len(texts)).texts == texts
     assert all(table.cache_info().currsize <= table.cache_parameters()["maxsize"] for table in tables)

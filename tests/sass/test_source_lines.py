@@ -15,7 +15,7 @@ import corpus
 from irdiff.api import Artifact, Canonical, Context, Summary
 from irdiff.tools import LocalToolbox
 from irdiff_sass.cubin import read_cubin
-from irdiff_sass.listing import Listing
+from irdiff_sass.decoded import Listing
 from irdiff_sass.plugin import STAGE
 from irdiff_sass.source_lines import LINES, source_lines
 

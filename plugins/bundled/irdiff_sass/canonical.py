@@ -8,16 +8,17 @@ cubins with equal fingerprints have equal canonical forms if the same tool decod
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from irdiff.api import Canonical
 from irdiff_sass.cubin import Cubin
+from irdiff_sass.decoded import CodeText, Listing, Undecoded
 from irdiff_sass.executed import code_lines, digest, erased, executed_lines
 from irdiff_sass.instructions import BRANCHES, Instruction, control_text, spell
-from irdiff_sass.listing import CodeText, Listing, Undecoded
 from irdiff_sass.renaming import Renaming
+from irdiff_sass.shapes import Shape
 
 Normalizes = Callable[[str], bool]
 
@@ -77,35 +78,37 @@ def canonical_form(cubin: Cubin | None, decoded: Listing | Undecoded, normalizes
     return Canonical.of(canon.lines, places=canon.places, erased=taken, without=without)
 
 
-def _add_code(canon: Canon, text: CodeText, normalizes: Normalizes, *, alone: bool) -> None:
-    code = text.without_padding() if normalizes("nop-padding") else text.instructions
-    canon.add((f"{text.role}:",), (text.base,))
-    canon.padding.append(str(len(text.instructions) - len(code)))
-    opcodes = {each.opcode for each in code}
-    branches = {opcode for opcode in opcodes if opcode.partition(".")[0] in BRANCHES}
+def _add_code(canon: Canon, code: CodeText, normalizes: Normalizes, *, alone: bool) -> None:
+    stop = code.body if normalizes("nop-padding") else len(code)
+    canon.add((f"{code.role}:",), (code.base,))
+    canon.padding.append(str(len(code) - stop))
     targets = {
-        index: target
-        for index, each in enumerate(code)
-        if each.opcode in branches and (target := each.target) is not None
+        index: target for index in code.of_families(BRANCHES) if (target := code.at(index).target) is not None
     }
     labels: dict[int, str] = {}
     if normalizes("labels"):
-        indices = text.indices()
-        places = sorted({target for target in targets.values() if target in indices})
+        places = sorted({target for target in targets.values() if code.index(target) is not None})
         labels = {place: f"L{number}" for number, place in enumerate(places)}
         canon.targets += [f"{place:#x}" for place in places]
     reuse = canon.reuse if normalizes("reuse-flags") else None
-    lines = _written(code, {index: labels[each] for index, each in targets.items() if each in labels}, reuse)
+    texts, controls, addresses = code.texts[:stop], code.controls[:stop], code.addresses[:stop]
+    written = list(texts)
+    for index, each in targets.items():
+        if each in labels:
+            written[index] = _labelled(code.at(index), labels[each])
+    joined = "\n".join(written)
+    if reuse is not None:
+        reuse += _reuses(code.shapes[:stop], controls)
+        joined = joined.replace(".reuse", "")
     if normalizes("register-names"):
-        rename = Renaming(code, alone=alone)
-        lines = rename(lines)
+        rename = Renaming(code, texts, alone=alone)
+        joined = rename(joined)
         canon.names += rename.given()
-    addresses = [each.address for each in code]
-    controls = [each.control for each in code]
+    lines = joined.split("\n") if texts else []
     with_flags = reuse is None
     words = {each: _control_words(each, with_flags=with_flags) for each in set(controls)}
     behind = [words[each] for each in controls] if any(words.values()) else []
-    starts = sorted({text.base + place: name for place, name in labels.items()}.items())
+    starts = sorted({code.base + place: name for place, name in labels.items()}.items())
     position = 0
     for address, name in starts:
         index = bisect_left(addresses, address)
@@ -117,25 +120,21 @@ def _add_code(canon: Canon, text: CodeText, normalizes: Normalizes, *, alone: bo
     canon.add(lines[position:], addresses[position:], behind[position:])
 
 
-def _written(code: Sequence[Instruction], named: Mapping[int, str], reuse: list[str] | None) -> list[str]:
-    """Each instruction as text; a place that has a label under its name, flags of reuse taken away into ``reuse``."""
-    lines = [each.text for each in code]
-    for index, name in named.items():
-        operands = code[index].operands
-        head, space, _ = operands[-1].rpartition(" ")
-        lines[index] = spell(
-            code[index].predicate, code[index].opcode, (*operands[:-1], f"{head}{space}{name}")
-        )
-    if reuse is None or not lines:
-        return lines
-    flags = [each.control for each in code]
-    cached = {each: f"{each >> 17 & 15:x}" if each >= 0 else "" for each in set(flags)}
-    joined = "\n".join(lines)
-    if ".reuse" not in joined:
-        reuse += [f"{cached[each]}0" for each in flags]
-        return lines
-    reuse += [f"{cached[each]}{line.count('.reuse')}" for each, line in zip(flags, lines, strict=True)]
-    return joined.replace(".reuse", "").split("\n")
+def _labelled(instruction: Instruction, label: str) -> str:
+    """A branch as text, the place that it names under the name of its label."""
+    *others, last = instruction.operands
+    head, space, _ = last.rpartition(" ")
+    return spell(instruction.predicate, instruction.opcode, (*others, f"{head}{space}{label}"))
+
+
+def _reuses(shapes: Sequence[Shape], controls: Sequence[int]) -> list[str]:
+    """Which operands of each instruction are cached, as the word says and as the text does."""
+    cached = {each: f"{each >> 17 & 15:x}" if each >= 0 else "" for each in set(controls)}
+    if len(cached) > 1:
+        return [f"{cached[each]}{shape.reuses}" for each, shape in zip(controls, shapes, strict=True)]
+    counted = {shape.reuses for shape in shapes}
+    words = {count: f"{each}{count}" for each in cached.values() for count in counted}
+    return [words[shape.reuses] for shape in shapes]
 
 
 def _control_words(control: int, *, with_flags: bool) -> str:

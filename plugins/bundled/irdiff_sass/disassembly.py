@@ -17,9 +17,11 @@ from pathlib import Path
 import msgspec
 
 from irdiff.api import Artifact, ParseError, Tool, Toolbox, ToolError
+from irdiff_sass.addressed import behind_numbers, with_line_feeds
 from irdiff_sass.cubin import Code, Cubin, read_cubin
-from irdiff_sass.instructions import SIZE, read_statements
-from irdiff_sass.listing import CodeText, Listing, Undecoded
+from irdiff_sass.decoded import CodeText, Listing, Undecoded, in_columns, settle
+from irdiff_sass.instructions import SIZE, parts_of
+from irdiff_sass.shapes import Shape, shapes_of
 from irdiff_sass.specs import TOOL
 
 BATCH = 8 << 20
@@ -175,7 +177,7 @@ def _halves(batch: list[str]) -> list[list[str]]:
 
 
 def _run(tool: Tool, name: str, parts: Sequence[bytes], tools: Toolbox) -> list[str]:
-    """The text of each instruction, in order. Raises _RefusedError unless there is one for each 16 bytes."""
+    """What follows the address of each instruction, in order. Raises _RefusedError unless each 16 bytes have one."""
     data = b"".join(parts)
     with tempfile.TemporaryDirectory(prefix="irdiff-sass-") as folder:
         blob = Path(folder) / "code.bin"
@@ -185,16 +187,25 @@ def _run(tool: Tool, name: str, parts: Sequence[bytes], tools: Toolbox) -> list[
     if result.returncode:
         complaint = result.stderr.decode("utf-8", "replace").strip().splitlines()
         raise _RefusedError(complaint[0][:200] if complaint else f"exit code {result.returncode}")
+    text = with_line_feeds(result.stdout.decode("utf-8", "replace"))
+    lines = behind_numbers(text, SIZE)
+    if lines is None:
+        lines = _found(text)
+    if len(lines) * SIZE != len(data):
+        raise _RefusedError(f"{len(lines):,} of {len(data) // SIZE:,} instructions were decoded")
+    return lines
+
+
+def _found(text: str) -> list[str]:
+    """What follows the address of each instruction, line by line. Raises _RefusedError where an address is missing."""
     lines: list[str] = []
-    for line in result.stdout.decode("utf-8", "replace").splitlines():
+    for line in text.split("\n"):
         start, found, rest = line.partition("*/")
         if not found or not start.lstrip().startswith("/*"):
             continue
         if start.lstrip()[2:].lstrip("0") != f"{len(lines) * SIZE:x}".lstrip("0"):
             raise _RefusedError(f"an address is missing before {start.strip()[2:]}")
-        lines.append(rest.rpartition(";")[0])
-    if len(lines) * SIZE != len(data):
-        raise _RefusedError(f"{len(lines):,} of {len(data) // SIZE:,} instructions were decoded")
+        lines.append(rest)
     return lines
 
 
@@ -202,27 +213,28 @@ def _part(
     batch: Sequence[str], units: Mapping[str, Unit], lines: Sequence[str]
 ) -> dict[str, Listing | Undecoded]:
     """Give each cubin its lines back."""
+    shapes = shapes_of(lines)
     listings: dict[str, Listing | Undecoded] = {}
     first = 0
     for key in batch:
         codes = []
         for code in units[key].codes:
-            count = len(code.data) // SIZE
-            highs = struct.unpack(f"<{count * 2}Q", code.data)[1::2]
-            start = first * SIZE
-            codes.append(
-                CodeText(
-                    role=code.role,
-                    base=code.base,
-                    instructions=read_statements(
-                        lines[first : first + count],
-                        [high >> 41 & 0x1FFFFF for high in highs],
-                        address=code.base,
-                        base=start,
-                        length=len(code.data),
-                    ),
-                )
-            )
-            first += count
+            last = first + len(code.data) // SIZE
+            codes.append(_code_text(code, lines[first:last], shapes[first:last], first * SIZE))
+            first = last
         listings[key] = Listing(codes=tuple(codes))
     return listings
+
+
+def _code_text(code: Code, lines: Sequence[str], shapes: Sequence[Shape], start: int) -> CodeText:
+    """One section, decoded where it begins at ``start``."""
+    its, forms = list(lines), list(shapes)
+    parted = {
+        index: parts_of(line.rpartition(";")[0], start, len(code.data))
+        for index, (line, shape) in enumerate(zip(lines, shapes, strict=True))
+        if shape.names_place
+    }
+    settle(its, forms, parted)
+    highs = struct.unpack(f"<{len(its) * 2}Q", code.data)[1::2]
+    controls = [high >> 41 & 0x1FFFFF for high in highs]
+    return in_columns(its, forms, controls, role=code.role, base=code.base)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 
@@ -82,18 +83,28 @@ USUAL = 128
 
 PLACE = re.compile(r"0x[0-9a-f]{1,12}")
 STATEMENT = re.compile(r"(?:(@!?U?P[0-9T]+)\s+)?([A-Z][A-Z0-9_]*(?:\.[A-Za-z0-9_]+)*)(?:\s+(.*))?")
-_USUAL = r"!-%')-.0-:<->@-z|-~"
-"""Printable ASCII but space and what may begin or end something else: ``& ( / ; ? {``."""
-USUAL_STATEMENT = rf"((?:(@!?U?P[0-9T]+) )?([A-Z][A-Za-z0-9_.]*)(?: ([ {_USUAL}]*[{_USUAL}]))?)"
-"""Text, predicate, opcode and operands of a statement, to be looked at by :func:`read_statements` each for itself."""
-STATEMENTS = re.compile(rf"^ *{USUAL_STATEMENT} *$|^.*$", re.MULTILINE)
-OPCODE = re.compile(r"[A-Z][A-Z0-9_]*(?:\.[A-Za-z0-9_]+)*")
+_USUAL = r"!-%')-+\-.0-:<->@-z|-~"
+"""Printable ASCII but space, comma and what may begin or end something else: ``& ( / ; ? {``."""
+USUAL_STATEMENT = rf"((?:(@!?U?P[0-9T]+) )?([A-Z][A-Za-z0-9_.]*)(?: ([ ,{_USUAL}]*[,{_USUAL}]))?)"
+"""Text, predicate, opcode and operands of a statement of those characters, in whatever spacing."""
+SPELLED_STATEMENT = (
+    r"((?:(@!?U?P[0-9T]+) )?([A-Z][A-Z0-9_]*(?:\.[A-Za-z0-9_]+)*)"
+    rf"(?: ([{_USUAL}]+(?:, [{_USUAL}]+)*))?)"
+)
+"""The same of an instruction that is written as :func:`spell` writes it."""
 ANNOTATION = re.compile(r"\(\*[^*]*\*\)")
 RAW_CONTROL = re.compile(r"\s[&?][A-Za-z][^ ;]*")
 
 
-Parted = tuple[str, str, str, str]
-NOT_PARTED: Parted = ("", "", "", "")
+class Parts(NamedTuple):
+    """One statement in its parts; the opcode of what is no instruction is ``?``."""
+
+    predicate: str
+    opcode: str
+    rest: str
+    """Operands in one spacing."""
+    text: str
+    """All in one spacing."""
 
 
 def read_statement(
@@ -104,68 +115,28 @@ def read_statement(
     With a ``length``, places in the code are made relative to ``base``; one outside of its ``length`` bytes is
     written as ``outside`` and its distance.
     """
-    found = read_statements((text,), (control,), address=address, base=base, length=length)[0]
-    return None if found.opcode == UNREADABLE else found
+    predicate, opcode, rest, spelled = parts_of(text, base, length)
+    if opcode == UNREADABLE:
+        return None
+    return Instruction(
+        address=address, predicate=predicate, opcode=opcode, rest=rest, control=control, text=spelled
+    )
 
 
-def read_statements(
-    texts: Sequence[str],
-    controls: Sequence[int],
-    *,
-    address: int,
-    base: int = 0,
-    length: int = 0,
-    parted: Sequence[Parted] | None = None,
-) -> tuple[Instruction, ...]:
-    """The instructions of texts that follow one another from ``address`` on, as ``read_statement`` reads them.
-
-    What is no instruction has the opcode ``?``. ``parted``: what ``USUAL_STATEMENT`` finds in each text.
-    """
-    made: list[Instruction] = []
-    add = made.append
-    found = STATEMENTS.findall("\n".join(texts)) if parted is None else parted
-    if len(found) != len(texts) or len(max(texts, key=len, default="")) > LONGEST:
-        found = [NOT_PARTED] * len(texts)
-    opcodes = {each[2] for each in found}
-    odd = {opcode for opcode in opcodes if not _is_opcode(opcode) or (length and _moving(opcode))}
-    spaced = _is_spaced("\n".join([each[3] for each in found]))
-    for text, usual, control in zip(texts, found, controls, strict=True):
-        spelled, predicate, opcode, rest = usual
-        if opcode in odd or not (spaced or _is_spaced(rest)):
-            spelled, predicate, opcode, rest = _read(text, base, length)
-        add(
-            Instruction(
-                address=address, predicate=predicate, opcode=opcode, rest=rest, control=control, text=spelled
-            )
-        )
-        address += SIZE
-    return tuple(made)
-
-
-def _is_spaced(operands: str) -> bool:
-    """Whether a space follows each comma and is nowhere else: then operands are written as ``spell`` writes them."""
-    return operands.count(", ") == operands.count(",") == operands.count(" ") and ",," not in operands
-
-
-@lru_cache(maxsize=1 << 12)
-def _is_opcode(text: str) -> bool:
-    return OPCODE.fullmatch(text) is not None
-
-
-def _read(text: str, base: int, length: int) -> tuple[str, str, str, str]:
-    """(spelling, predicate, opcode, operands) of any statement; see :func:`read_statement`."""
+def parts_of(text: str, base: int = 0, length: int = 0) -> Parts:
+    """The parts of any statement; see :func:`read_statement`."""
     parsed = _remembered(text) if len(text) <= USUAL else _parsed(text)
     if parsed is None:
         rest = text.strip()[:200]
-        return spell("", UNREADABLE, (rest,)), "", UNREADABLE, rest
+        return Parts("", UNREADABLE, rest, spell("", UNREADABLE, (rest,)))
     predicate, opcode, operands = parsed
-    if length and operands and _moving(opcode):
+    if length and operands and names_place(opcode):
         operands = (*operands[:-1], _relative(operands[-1], base, length))
-    return spell(predicate, opcode, operands), predicate, opcode, ", ".join(operands)
+    return Parts(predicate, opcode, ", ".join(operands), spell(predicate, opcode, operands))
 
 
 @lru_cache(maxsize=1 << 12)
-def _moving(opcode: str) -> bool:
+def names_place(opcode: str) -> bool:
     """Whether the last operand can be a place in the code."""
     return opcode.partition(".")[0] in BRANCHES
 

@@ -7,10 +7,9 @@ instructions that reach the branch without passing it; they need not be contiguo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
+from irdiff_sass.decoded import CodeText
 from irdiff_sass.instructions import BRANCHES, Instruction
 
 LOOP_LIMIT = 256
@@ -42,15 +41,36 @@ class Loop(msgspec.Struct, frozen=True, kw_only=True):
     """Position of the loop that directly holds it, in the same list."""
 
 
-def find_loops(code: Sequence[Instruction], labels: dict[int, int]) -> tuple[Loop, ...]:
+class Turns(msgspec.Struct, frozen=True, kw_only=True):
+    """Where paths go in one section, by the indices of its instructions."""
+
+    stop: int
+    """Where the padding begins."""
+    jumps: dict[int, int]
+    """Branch to where it can go."""
+    called: frozenset[int]
+    """Instructions that are entered from outside."""
+    ends: frozenset[int]
+    """Instructions that no path goes on behind."""
+
+    def goes_back(self) -> bool:
+        """Whether any branch but a guard goes back: there is no loop without one."""
+        return any(
+            goal < index or (goal == index and index not in self.ends) for index, goal in self.jumps.items()
+        )
+
+
+def find_loops(code: CodeText) -> tuple[Loop, ...]:
     """The loops of one section, in order of their headers; empty where they are beyond the limits.
 
-    ``labels`` maps a place that a branch names to an index into ``code``. The guard behind a kernel's end, a
-    branch to itself, is no loop.
+    The guard behind a kernel's end, a branch to itself, is no loop.
     """
-    starts, graph, roots = _blocks(code, labels)
-    if not starts:
-        return ()
+    turns = _turns(code)
+    return _loops(code, turns) if turns.goes_back() else ()
+
+
+def _loops(code: CodeText, turns: Turns) -> tuple[Loop, ...]:
+    starts, graph, roots = _blocks(turns)
     order = _reverse_postorder(graph, roots)
     dominators = _dominators(graph, order, roots)
     if dominators is None:
@@ -67,7 +87,7 @@ def find_loops(code: Sequence[Instruction], labels: dict[int, int]) -> tuple[Loo
         return ()
     before = _reversed(graph)
     bodies = [_body(before, head, backs[head]) for head in heads]
-    ends = [*starts[1:], len(code)]
+    ends = [*starts[1:], turns.stop]
     return tuple(
         Loop(
             header=starts[head],
@@ -78,11 +98,11 @@ def find_loops(code: Sequence[Instruction], labels: dict[int, int]) -> tuple[Loo
     )
 
 
-def _is_guard(code: Sequence[Instruction], starts: list[int], head: int, tails: list[int]) -> bool:
+def _is_guard(code: CodeText, starts: list[int], head: int, tails: list[int]) -> bool:
     """A block of one unconditional branch to itself."""
     index = starts[head]
     alone = head + 1 == len(starts) or starts[head + 1] == index + 1
-    return alone and tails == [head] and _is_jump(code[index])
+    return alone and tails == [head] and _is_jump(code.at(index))
 
 
 def _is_jump(instruction: Instruction) -> bool:
@@ -102,37 +122,37 @@ def _ends(instruction: Instruction) -> bool:
     return _is_jump(instruction) or instruction.family in ENDING
 
 
-def _blocks(code: Sequence[Instruction], labels: dict[int, int]) -> tuple[list[int], Graph, list[int]]:
-    """(first instruction of each block, successors by block, blocks that are entered from outside)."""
-    if not code:
-        return [], [], []
+def _turns(code: CodeText) -> Turns:
+    stop = code.body
     jumps: dict[int, int] = {}
     called = {0}
-    leaders = {0}
-    opcodes = [instruction.opcode for instruction in code]
-    turns = {opcode for opcode in set(opcodes) if opcode.partition(".")[0] in TURNING}
-    for index in [index for index, opcode in enumerate(opcodes) if opcode in turns]:
-        instruction = code[index]
+    ends: set[int] = set()
+    for index in code.of_families(TURNING):
+        instruction = code.at(index)
         place = instruction.target if instruction.executes else None
-        goal = len(code) if place is None else labels.get(place, len(code))
-        if goal < len(code):  # what goes into the padding goes nowhere
+        goal = None if place is None else code.index(place)
+        if goal is not None and goal < stop:  # what goes into the padding goes nowhere
             if instruction.family == "CALL":
                 called.add(goal)
             elif instruction.family in GOING:
                 jumps[index] = goal
-        if index in jumps or _ends(instruction):
-            leaders.add(index + 1)
-    leaders |= called | set(jumps.values())
-    leaders.discard(len(code))
-    starts = sorted(leaders)
+        if _ends(instruction):
+            ends.add(index)
+    return Turns(stop=stop, jumps=jumps, called=frozenset(called), ends=frozenset(ends))
+
+
+def _blocks(turns: Turns) -> tuple[list[int], Graph, list[int]]:
+    """(first instruction of each block, successors by block, blocks that are entered from outside)."""
+    behind = {index + 1 for index in (*turns.jumps, *turns.ends)}
+    starts = sorted((turns.called | behind | set(turns.jumps.values())) - {turns.stop})
     number = {start: block for block, start in enumerate(starts)}
     graph: Graph = []
-    for stop in [*starts[1:], len(code)]:
-        successors = [] if stop - 1 not in jumps else [number[jumps[stop - 1]]]
-        if stop < len(code) and not _ends(code[stop - 1]):
-            successors.append(number[stop])
+    for end in [*starts[1:], turns.stop]:
+        successors = [] if end - 1 not in turns.jumps else [number[turns.jumps[end - 1]]]
+        if end < turns.stop and end - 1 not in turns.ends:
+            successors.append(number[end])
         graph.append(successors)
-    return starts, graph, sorted(number[index] for index in called)
+    return starts, graph, sorted(number[index] for index in turns.called)
 
 
 def _reverse_postorder(graph: Graph, roots: list[int]) -> list[int]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from irdiff.api import Artifact, Context
+from irdiff_sass.decoded import Listing
 from irdiff_sass.families import TABLE
-from irdiff_sass.listing import Listing
 from irdiff_sass.summary import listing_of
 
 FIXED = frozenset({"barrier", "control", "unknown"})

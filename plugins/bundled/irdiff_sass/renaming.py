@@ -13,12 +13,13 @@ a name (masks of predicates, the calling convention, an opcode not known) the cl
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from irdiff_sass.decoded import CodeText
 from irdiff_sass.families import TABLE, access_bytes, matrix_bytes
-from irdiff_sass.instructions import Instruction
 
 # A name stands alone. Each pattern but the last begins with a letter and looks back from behind it: `re` then skips
 # from one such letter to the next, which is three times as fast as to look back from every character.
@@ -30,11 +31,11 @@ NAME = re.compile(
 VECTOR = re.compile("R" + _BEFORE.format("R") + _END)
 UNIFORM = re.compile("UR" + _BEFORE.format("UR") + _END)
 DESCRIBED = re.compile(_BEFORE.format("") + r"(?:(tmem|idesc|gdesc|desc)\[)?UR" + _END)
+GLUED = re.compile(r"\.reuse[A-Za-z0-9_]")
+"""A flag of reuse that something follows: without the flag, names may be others."""
 ALL = frozenset({"R", "UR", "P", "UP", "B"})
 GROUPED = ("R", "UR")
 
-MASKS = frozenset({"PR", "UPR"})
-"""Operands that stand for all predicates, picked by a mask of their numbers."""
 PAIRS = frozenset(
     {
         "CS2R",
@@ -138,6 +139,11 @@ class _Plan(NamedTuple):
     first: int
     """Uniform registers of the first operand of a TMA copy; 0 for any other instruction."""
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether a mention spans one register, unless it is a descriptor."""
+        return self.limit == 1 and not self.unaligned and not self.first
+
     def spans(self, text: str) -> Iterator[tuple[str, int, int]]:
         """(class, first register, upper bound of how many) of each mention in instructions with this plan."""
         for number in map(int, set(VECTOR.findall(text))):
@@ -174,16 +180,15 @@ def _tensor_map_width(opcode: str) -> int:
     return 2 + int(tiled.group(1)) if tiled else TENSOR_MAP
 
 
-def kept_classes(code: Sequence[Instruction], opcodes: Iterable[str]) -> frozenset[str]:
-    """Classes whose numbers mean more than a name in code of these opcodes."""
+def kept_classes(code: CodeText) -> frozenset[str]:
+    """Classes whose numbers mean more than a name in some code."""
     kept: set[str] = set()
-    for opcode in opcodes:
+    for opcode in code.places:
         if opcode.partition(".")[0] not in TABLE:
             return ALL
         if opcode.startswith("CALL.ABS"):
             kept.add("R")
-    masks = [each.operands for each in code if "PR" in each.text]
-    if any(operand.lstrip("!").partition(".")[0] in MASKS for each in masks for operand in each):
+    if any(shape.names_masks for shape in code.forms):
         kept |= {"P", "UP"}
     return frozenset(kept)
 
@@ -191,36 +196,35 @@ def kept_classes(code: Sequence[Instruction], opcodes: Iterable[str]) -> frozens
 class Renaming:
     """Names in order of first use, for one section of code."""
 
-    def __init__(self, code: Sequence[Instruction], *, alone: bool) -> None:
-        """``alone``: no other section shares the registers."""
-        forms = {each.text: each for each in code}
-        opcodes = {each.opcode for each in forms.values()}
-        self._kept = kept_classes(tuple(forms.values()), opcodes) if alone else ALL
-        widest = _widest(forms, opcodes) if self._kept != ALL else {}
-        self._starts = {kind: _groups(widest[kind]) for kind in GROUPED if kind not in self._kept}
+    def __init__(self, code: CodeText, texts: Sequence[str], *, alone: bool) -> None:
+        """``alone``: no other section shares the registers; ``texts``: those of the code, perhaps without padding."""
+        self._code = code
+        self._texts = texts
+        self._kept = kept_classes(code) if alone else ALL
+        self._starts: dict[str, dict[int, int]] = {}
         self._numbers: dict[tuple[str, int], int] = {}
         self._used: dict[str, int] = {}
-        self._names: dict[str, str] = {}
 
-    def __call__(self, texts: Sequence[str]) -> list[str]:
-        """The lines with their names replaced: ``r3`` is the start of the fourth group, ``r3_1`` the next one."""
-        if not texts or self._kept == ALL:
-            return list(texts)
-        parts = NAME.split("\n".join(texts))
-        names = parts[1::2]
-        for name in dict.fromkeys(names):
-            if name not in self._names:
-                self._names[name] = self._name(name)
-        parts[1::2] = [self._names[name] for name in names]
-        return "".join(parts).split("\n")
+    def __call__(self, text: str) -> str:
+        """The code with its names replaced: ``r3`` is the start of the fourth group, ``r3_1`` the next one."""
+        if self._kept == ALL:
+            return text
+        parts = NAME.split(text)
+        names = dict.fromkeys(parts[1::2], "")
+        written = "\n".join(self._texts)
+        widest = _widest(self._code, self._texts, NAME.findall(written) if GLUED.search(written) else names)
+        self._starts = {kind: _groups(widest[kind]) for kind in GROUPED if kind not in self._kept}
+        for name in names:
+            names[name] = self._name(name)
+        parts[1::2] = map(names.__getitem__, parts[1::2])
+        return "".join(parts)
 
     def given(self) -> list[str]:
         """Which register or group became which."""
         return [f"{kind}{start}>{number}" for (kind, start), number in self._numbers.items()]
 
     def _name(self, written: str) -> str:
-        kind = written[:2] if written.startswith("U") else written[0]
-        number = int(written[len(kind) :])
+        kind, number = _parted(written)
         if kind in self._kept:
             return written
         start = self._starts[kind].get(number, number) if kind in GROUPED else number
@@ -231,26 +235,47 @@ class Renaming:
         return f"{name}_{number - start}" if number > start else name
 
 
-def _widest(forms: Mapping[str, Instruction], opcodes: Iterable[str]) -> dict[str, dict[int, int]]:
+@lru_cache(maxsize=1 << 12)
+def _parted(name: str) -> tuple[str, int]:
+    """Class and number of a register."""
+    kind = name[:2] if name.startswith("U") else name[0]
+    return kind, int(name[len(kind) :])
+
+
+def _widest(code: CodeText, texts: Sequence[str], names: Iterable[str]) -> dict[str, dict[int, int]]:
     """For each class of registers that are grouped, each register mentioned to its widest span.
 
-    ``forms`` holds each distinct instruction by its text: what has one plan is searched at once.
+    ``names``: all registers mentioned. Each spans one where nothing says more: instructions are searched that can say
+    so, all with one plan at once.
     """
-    plans = {opcode: _plan(opcode) for opcode in opcodes}
-    texts: dict[_Plan, list[str]] = {plan: [] for plan in plans.values()}
-    for text, instruction in forms.items():
-        plan = plans[instruction.opcode]
-        if plan.first:
-            texts[plan] += instruction.operands[:1]
-            texts.setdefault(plan._replace(first=4), []).extend(instruction.operands[1:])
-        else:
-            texts[plan].append(text)
     widest: dict[str, dict[int, int]] = {kind: {} for kind in GROUPED}
-    for plan, several in texts.items():
+    for kind, number in map(_parted, names):
+        if kind in widest:
+            widest[kind][number] = 1
+    for plan, several in _spoken(code, texts).items():
         for kind, number, width in plan.spans("\n".join(several)):
             if width > widest[kind].get(number, 0):
                 widest[kind][number] = width
     return widest
+
+
+def _spoken(code: CodeText, texts: Sequence[str]) -> dict[_Plan, set[str]]:
+    """Texts of instructions, or of their operands, in which a register can span several."""
+    described = {code.opcode(index) for index, shape in enumerate(code.shapes) if shape.describes}
+    found: dict[_Plan, set[str]] = defaultdict(set)
+    for opcode in code.places:
+        plan = _plan(opcode)
+        if plan.is_narrow and opcode not in described:
+            continue
+        indices = [index for index in code.of_opcode(opcode) if index < len(texts)]
+        if plan.first:
+            for index in indices:
+                operands = code.at(index).operands
+                found[plan].update(operands[:1])
+                found[plan._replace(first=4)].update(operands[1:])
+        else:
+            found[plan].update([texts[index] for index in indices])
+    return found
 
 
 def _groups(widest: Mapping[int, int]) -> dict[int, int]:

@@ -11,10 +11,11 @@ from irdiff_sass import attributes
 from irdiff_sass.canonical import canonical_form
 from irdiff_sass.counting import count_facts, coverage
 from irdiff_sass.cubin import Code, Cubin, Function, read_cubin
+from irdiff_sass.decoded import Listing, Undecoded
 from irdiff_sass.disassembly import prepare
 from irdiff_sass.executed import fingerprint
 from irdiff_sass.kind import REBUILD
-from irdiff_sass.listing import Listing, Undecoded, read_listing
+from irdiff_sass.listing import read_listing
 from irdiff_sass.live import live_registers
 from irdiff_sass.source_lines import source_lines
 from irdiff_sass.spills import Spills, count_spills
