@@ -129,3 +129,11 @@ $L__BB0_2:
     summary = summary_of(kernel(body))
     assert summary.coverage.ratio == 1.0
     assert [scope.id for scope in summary.scopes] == ["loop0"]
+
+
+def test_an_empty_body_is_no_loop() -> None:
+    empty = ".version 8.7\n.target sm_90a\n.address_size 64\n.func nothing()\n{\n}\n"
+    looping = f"{empty}.entry f()\n{{\n$L__BB0_1:\n\tadd.s32 \t%r1, %r1, 1;\n\tbra.uni \t$L__BB0_1;\n}}\n"
+    assert summary_of(empty).scopes == ()
+    (loop,) = summary_of(looping).scopes
+    assert (loop.first, loop.last) == (9, 11)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,8 +14,10 @@ import corpus
 from command import irdiff
 from irdiff.api import ParseError
 from irdiff.damage import damage
+from irdiff_ptx.items import items_of, mark
 from irdiff_ptx.names import MOST_INNER, FunctionNames
-from ptx.ptx_samples import canonical_of, fixture, kernel, summary_of
+from irdiff_ptx.shapes import LONGEST_INSTRUCTION, Shape
+from ptx.ptx_samples import canonical_of, facts_of, fixture, kernel, summary_of
 
 SMALL = fixture("3.6.0", "sm_90", "vector_add_kernel")
 
@@ -136,9 +139,26 @@ def test_a_hostile_line_costs_little(line: str) -> None:
     assert time.process_time() - started < 5
 
 
+@pytest.mark.parametrize("within", ["%r1, {}%r1", "[{}%r1], %r2", "{{{}%r1}}, %r2"])
+def test_a_line_longer_than_any_instruction_is_reported_and_takes_little_memory(within: str) -> None:
+    """Two megabytes took 250: the expression for an instruction remembers each operand to step back to it."""
+    line = f"\tadd.s32 {within.format('%r12, ' * 350_000)};"
+    assert len(line) > LONGEST_INSTRUCTION
+    text = kernel(f"\tmov.b32 %r3, 7;\n{line}\n\tmov.b32 %r4, 8;")
+    tracemalloc.start()
+    summary = summary_of(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40 * len(line)
+    (issue,) = [issue for issue in summary.issues if issue.code == "not-understood"]
+    assert issue.line == text[: text.index(line)].count("\n") + 1
+    assert facts_of(summary)["ptx.opcodes"] == {"mov.b32": 2, "ret": 1}
+    assert line.split()[1][:9] in "".join(canonical_of(text).lines), "nothing is lost"
+
+
 def test_braces_within_braces_have_names_of_their_own_up_to_a_depth() -> None:
     """Every name is looked for in each pair of braces around it: without a bound that took minutes."""
-    names = FunctionNames(((1, None, "{", ""),), (0,), 0)
+    names = FunctionNames(items_of(["{"], [Shape()], b"\0", [mark(1, "{")]), (0,), 0)
     names.declare(".reg .b32 %x")
     for _ in range(1000):
         names.enter(0)

@@ -7,15 +7,16 @@ into no instruction, or folds two spellings that the PTX ISA defines as equal.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from itertools import chain
 
 from irdiff.api import Artifact, Canonical, Context
 from irdiff_ptx.declarations import Parameter, parse_head, shortest_sizes
 from irdiff_ptx.erased import ASSERTED, Erased, debug_text, layout_text
 from irdiff_ptx.facts import listing_of
+from irdiff_ptx.items import Item, having
 from irdiff_ptx.names import NAME, FunctionNames
-from irdiff_ptx.reader import Item, Listing
-from irdiff_ptx.shapes import is_debug_label
+from irdiff_ptx.reader import Listing
+from irdiff_ptx.shapes import GUARDED, MARKS, REFERS, is_debug_label
 
 _SHARED_CTA = re.compile(r"\.shared::cta(?=\.|\Z)")
 _BLANK = re.compile(r"[^\S\n]+")
@@ -69,8 +70,8 @@ class _Writer:
 
     def __init__(self, listing: Listing, context: Context) -> None:
         self.items = items = listing.items
-        self.odd = [index for index in listing.odd if not items[index][2][0].isalpha()]
-        self.places = [index for index, shape in enumerate(listing.shapes) if shape.refers]
+        self.marks = listing.marks
+        self.places = items.where(MARKS | REFERS)
         self.on = context.normalizes
         self.renames = [rule for rule in ("register-names", "labels", "parameter-names") if self.on(rule)]
         self.erased = Erased()
@@ -95,11 +96,11 @@ class _Writer:
     def write_all(self) -> None:
         """Every item of the file."""
         done = 0
-        for index in self.odd:
-            self._instructions(self.items[done:index])
+        for index in self.marks:
+            self._instructions(slice(done, index))
             self._mark(index)
             done = index + 1
-        self._instructions(self.items[done:])
+        self._instructions(slice(done, len(self.items)))
         if self.on("register-names"):
             self.erased.add("register-names", *self.names.register_order)
 
@@ -111,7 +112,7 @@ class _Writer:
         if mark == ".":
             self._directive(index, item)
         elif mark == ":":
-            self._label(line, operands or "")
+            self._label(line, operands)
         elif mark == "{":
             self.depth += 1
             if self.depth > 1:
@@ -125,36 +126,36 @@ class _Writer:
                 self.known = {}
             self.written.append((line, "}"))
         else:
-            self.written.append((line, operands or ""))
+            self.written.append((line, operands))
 
-    def _instructions(self, items: Sequence[Item]) -> None:
+    def _instructions(self, part: slice) -> None:
         """Instructions that follow one another: no name changes its meaning among them, so all are renamed at once."""
-        if not items:
+        items = self.items
+        lines, opcodes = items.numbers[part], items.opcodes[part]
+        if not lines:
             return
         first = len(self.written)
-        parts = [item[3] for item in items if item[3] and item[1] is None]
-        is_plain = len(parts) == len(items)
-        if not is_plain:
-            parts = [text for item in items for text in (item[3], item[1] and item[1].strip()) if text]
-        given = "\n".join(parts)
+        operands = items.operands(part)
+        is_guarded = any(items.flags[part].translate(having(GUARDED)))
+        guards = [guard.strip() for guard in items.guards(part)] if is_guarded else []
+        given = "\n".join(chain.from_iterable(zip(operands, guards, strict=True)) if is_guarded else operands)
         if self.on("spacing"):
             given = given.replace(" ", "")
             if not given.replace("\n", "").isprintable():  # other blanks are rare: a search is slow
                 given = _BLANK.sub("", given)
             given = given.replace(",", ", ")
         texts = self._renamed(given).split("\n")
-        spelled = {opcode: self._opcode(opcode) for opcode in {item[2] for item in items}}
-        if is_plain:
-            self.written += [
-                (item[0], f"{spelled[item[2]]} {text};") for item, text in zip(items, texts, strict=True)
-            ]
+        spelled = {opcode: self._opcode(opcode) for opcode in set(opcodes)}
+        if is_guarded:
+            for line, opcode, text, guard in zip(lines, opcodes, texts[::2], texts[1::2], strict=True):
+                code = f"{spelled[opcode]} {text};" if text else f"{spelled[opcode]};"
+                self.written.append((line, f"{guard} {code}" if guard else code))
         else:
-            rest = iter(texts)
-            for line, guard, opcode, operands in items:
-                text = f"{spelled[opcode]} {next(rest)};" if operands else f"{spelled[opcode]};"
-                self.written.append((line, f"{next(rest)} {text}" if guard else text))
+            self.written += [
+                (line, f"{spelled[opcode]} {text};" if text else f"{spelled[opcode]};")
+                for line, opcode, text in zip(lines, opcodes, texts, strict=True)
+            ]
         if any("::cta" in opcode for opcode in spelled) and self.on("state-space-spelling"):
-            opcodes = [item[2] for item in items]
             said = [f"{place} {opcode}" for place, opcode in enumerate(opcodes, first) if "::cta" in opcode]
             self.erased.add("state-space-spelling", *said)
 
@@ -188,7 +189,7 @@ class _Writer:
 
     def _directive(self, index: int, item: Item) -> None:
         line, _, word, text = item
-        text = " ".join((text or "").split())
+        text = " ".join(text.split())
         if word == ".version" and self.on("ptx-version"):
             self.erased.add("ptx-version", text)
         elif word == ".reg":
@@ -208,7 +209,7 @@ class _Writer:
 
     def _head(self, index: int, item: Item, text: str) -> None:
         head = parse_head(text)
-        has_body = index + 1 < len(self.items) and self.items[index + 1][2] == "{"
+        has_body = index + 1 < len(self.items) and self.items.opcodes[index + 1] == "{"
         if has_body:
             if self.on("register-names"):
                 self.erased.add("register-names", *self.names.register_order)

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 import msgspec
 
 from irdiff.api import Loop, find_loops
+from irdiff_ptx.items import Item, Items
 from irdiff_ptx.opcodes import ENDS, JUMPS
-from irdiff_ptx.reader import Item
+from irdiff_ptx.shapes import TURNS
 
 _NAMES = re.compile(r"[\w$%]+")
 
@@ -34,18 +35,31 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True):
     """For each block those that may follow it."""
     loops: tuple[Loop, ...]
 
+    def parts(self, loop: Loop) -> list[slice]:
+        """The places of the items of a loop; blocks that meet are one part."""
+        parts: list[slice] = []
+        for block in sorted(loop.blocks):
+            start, end = self.blocks[block].start, self.blocks[block].end
+            if parts and parts[-1].stop == start:
+                start = parts.pop().start
+            parts.append(slice(start, end))
+        return parts
 
-def control_flow(items: tuple[Item, ...], odd: Sequence[int]) -> Flow:
-    """The basic blocks of every function body, and the loops among them.
 
-    ``odd`` are the places of all items but those instructions behind which the next one runs.
+def control_flow(items: Items, marks: Sequence[int]) -> Flow:
+    """The basic blocks of every function body, and the loops among them; nothing where no branch goes back.
+
+    ``marks`` are the places of the items that are no instructions.
     """
+    if not _may_loop(items, marks):
+        return Flow(blocks=(), successors=(), loops=())
     blocks: list[Block] = []
     successors: list[list[int]] = []
     body: list[int] = []
     depth = start = 0
-    for index in odd:
-        word = items[index][2]
+    opcodes = items.opcodes
+    for index in sorted((*marks, *items.where(TURNS))):
+        word = opcodes[index]
         if word[0] in ".?":
             continue
         depth += (word == "{") - (word == "}")
@@ -61,8 +75,24 @@ def control_flow(items: tuple[Item, ...], odd: Sequence[int]) -> Flow:
     return Flow(blocks=tuple(blocks), successors=tuple(map(tuple, successors)), loops=find_loops(successors))
 
 
+def _may_loop(items: Items, marks: Sequence[int]) -> bool:
+    """Whether a branch names a label in front of it, or its labels are in a table."""
+    opcodes = items.opcodes
+    turning = items.where(TURNS)
+    if any(opcodes[index].startswith("brx") for index in turning):
+        return True
+    named = [
+        (index, _NAMES.findall(items.operands_at(index))) for index in turning if opcodes[index] not in ENDS
+    ]
+    labels: dict[str, int] = {}
+    for index in marks:
+        if named and opcodes[index] == ":":
+            labels.setdefault(items.operands_at(index), index)
+    return any(labels.get(name, index) < index for index, names in named for name in names)
+
+
 def _add_body(
-    items: tuple[Item, ...],
+    items: Items,
     start: int,
     end: int,
     marks: list[int],
@@ -70,21 +100,26 @@ def _add_body(
     successors: list[list[int]],
 ) -> None:
     """One function: ``items[start:end]``, of which ``marks`` are the braces, labels and branches."""
+    if start == end:
+        return  # a body without any instruction
     labels: dict[str, int] = {}
     tables: dict[str, list[str]] = {}
     jumps: list[int] = []
     used: set[str] = set()
     depth = 0
+    opcodes = items.opcodes
     for index in marks:
-        _, guard, word, operands = items[index]
+        word = opcodes[index]
         depth += (word == "{") - (word == "}")
-        if word == ":" and depth == 0:
-            labels.setdefault(operands or "", index)
-            if index + 1 < end and items[index + 1][2] == ".branchtargets":
-                tables[operands or ""] = _NAMES.findall(items[index + 1][3] or "")[1:]
-        elif word.startswith(JUMPS) or (word in ENDS and guard is None):
+        if word == ":":
+            if depth == 0:
+                name = items.operands_at(index)
+                labels.setdefault(name, index)
+                if index + 1 < end and opcodes[index + 1] == ".branchtargets":
+                    tables[name] = _NAMES.findall(items.operands_at(index + 1))[1:]
+        elif word.startswith(JUMPS) or (word in ENDS and not items[index][1]):
             jumps.append(index)
-            used.update(_NAMES.findall(operands or ""))
+            used.update(_NAMES.findall(items.operands_at(index)))
     used.update(name for names in tables.values() for name in names)
     entered = [index for name, index in labels.items() if name in used]
     leaders = sorted({start, *entered, *(index + 1 for index in jumps if index + 1 < end)})
@@ -93,9 +128,8 @@ def _add_body(
     for position, leader in enumerate(leaders):
         stop = leaders[position + 1] if position + 1 < len(leaders) else end
         blocks.append(Block(start=leader, end=stop))
-        successors.append(
-            _targets(items[stop - 1] if stop > leader else None, labels, tables, block_at, stop)
-        )
+        is_jump = stop > leader and opcodes[stop - 1].startswith((*JUMPS, *ENDS))
+        successors.append(_targets(items[stop - 1] if is_jump else None, labels, tables, block_at, stop))
 
 
 def _targets(
@@ -111,12 +145,12 @@ def _targets(
         return following
     _, guard, opcode, operands = last
     if opcode in ENDS:
-        return [] if guard is None else following
+        return following if guard else []
     if not opcode.startswith(JUMPS):
         return following
-    names = _NAMES.findall(operands or "")
+    names = _NAMES.findall(operands)
     if opcode.startswith("brx"):
         names = [target for name in names for target in tables.get(name, ())]
     reached = [block_at[labels[name]] for name in names if labels.get(name) in block_at]
     # A branch whose label is local to an inline-assembly block stays inside it.
-    return sorted({*reached, *following}) if guard is not None or not reached else sorted(set(reached))
+    return sorted({*reached, *following}) if guard or not reached else sorted(set(reached))

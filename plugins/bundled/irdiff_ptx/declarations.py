@@ -9,14 +9,14 @@ from functools import lru_cache
 import msgspec
 
 from irdiff.api import Scalar
+from irdiff_ptx.items import Item
 from irdiff_ptx.opcodes import TYPE_BITS
-from irdiff_ptx.reader import Item
 
 _HEAD = re.compile(
     r"(?P<linking>(?:\.\w+\s+)*)\.(?P<kind>entry|func)\s*(?:\((?P<returns>[^()]*)\)\s*)?(?P<name>[\w$%.]+)\s*"
     r"(?:\((?P<parameters>[^()]*)\))?(?P<bounds>[^()]*)\Z"
 )
-_PARAMETER = re.compile(r"(?P<type>\.(?:param|reg)\s.*?)\s*(?P<name>[\w$%]+)\s*(?P<array>\[\d*\])?\Z")
+_PARAMETER = re.compile(r"(?P<type>\.(?:param|reg)\s(?:.*[^\w$%])?)(?P<name>[\w$%]+)\s*(?P<array>\[\d*\])?\Z")
 _BOUND = re.compile(r"\.([a-z]\w*)\s*([^.]*)")
 _REGISTERS = re.compile(r"\.reg\s+(?:\.v([248])\s+)?\.(\w+)\s+(.+)\Z")
 _REGISTER = re.compile(r"([\w$%]+)\s*(?:<\s*(\d{1,9})\s*>)?\Z")
@@ -71,13 +71,16 @@ def parse_head(text: str) -> Head | None:
 def _parameters(text: str | None) -> tuple[Parameter, ...] | None:
     found: list[Parameter] = []
     for part in (text or "").split(","):
-        if not part.strip():
+        bare = part.strip()
+        if not bare:
             continue
-        match = _PARAMETER.match(part.strip())
-        if match is None:
-            return None
-        kind = match["type"].removeprefix(".param").strip()
-        found.append(Parameter(text=kind + (match["array"] or ""), name=match["name"]))
+        kind, _, name = bare.rpartition(" ")
+        if not (kind.startswith(".param ") and name.isidentifier() and name.isascii()):  # as most are
+            match = _PARAMETER.match(bare)
+            if match is None:
+                return None
+            kind, name = match["type"].rstrip() + (match["array"] or ""), match["name"]
+        found.append(Parameter(text=kind.removeprefix(".param").strip(), name=name))
     return tuple(found)
 
 
@@ -129,9 +132,9 @@ def is_understood(item: Item) -> bool:
     """Whether a directive was parsed."""
     _, _, word, text = item
     if word in (".entry", ".func"):
-        return parse_head(text or "") is not None
+        return parse_head(text) is not None
     if word == ".reg":
-        return bool(registers(text or ""))
+        return bool(registers(text))
     if word in (".local", ".shared", ".global", ".const"):
-        return _STORAGE.match(text or "") is not None
+        return _STORAGE.match(text) is not None
     return word.startswith(".")

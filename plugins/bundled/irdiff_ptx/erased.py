@@ -40,9 +40,10 @@ def _digest(texts: list[str]) -> str:
 
 def debug_text(listing: Listing) -> Iterator[tuple[int, str, str]]:
     """(line, normalisation, text) of what line information says: paths and lines."""
-    places = [item[0] for item in listing.items]
+    places = listing.items.numbers
     known: dict[str, tuple[str, list[tuple[str, str]]]] = {}
-    for line, text in listing.debug:
+    for line in sorted((*listing.files, *listing.locations)):
+        text = listing.lines[line - 1].strip()
         if text.startswith(".file"):
             yield line, "source-paths", text
             continue
@@ -62,11 +63,11 @@ def debug_text(listing: Listing) -> Iterator[tuple[int, str, str]]:
 def layout_text(listing: Listing) -> tuple[list[str], list[int], list[str]]:
     """The comments, and the lines without them with each word as ``x``: (comments, numbers of those lines, lines)."""
     kept = bytearray(b"\1") * len(listing.lines)
-    for line, _ in listing.debug:
+    for line in (*listing.files, *listing.locations):
         kept[line - 1] = 0
     for first, last in listing.sections:
         kept[first - 1 : last] = bytes(last - first + 1)
-    lines, shapes = list(compress(listing.lines, kept)), list(compress(listing.outlines, kept))
+    lines, shapes = list(compress(listing.lines, kept)), list(compress(listing.shapes, kept))
     comments = [line[shape.comment] for line, shape in zip(lines, shapes, strict=True) if shape.comment]
     numbers = compress(range(1, len(listing.lines) + 1), kept)
     spaced = [(number, shape.spaced) for number, shape in zip(numbers, shapes, strict=True)]

@@ -6,10 +6,13 @@ import re
 from collections.abc import Callable
 
 _OPERAND = re.compile(r"\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|[^\s,\[\]{}()]+")
+_ADDRESSES = re.compile(r"\[[^\]]*\][\s,]*\[[^\]]*\]")
+KEYED_OPCODES = ("cp.async", "wgmma.wait_group", "bar")
+"""How the opcodes begin for which :func:`key_of` asks for the operands."""
 _CACHE_HINT = "L2::cache_hint"
 
 
-def key_of(fact: str | None, opcode: str, words: list[str]) -> str | Callable[[str], str | None]:
+def key_of(fact: str | None, opcode: str, words: list[str]) -> str | Callable[[str], str]:
     """The key of an opcode in the tally of ``fact``, or the function from its operands to the key."""
     if fact == "ptx.async_copies":
         if words[2:3] and words[2] in ("ca", "cg"):
@@ -20,8 +23,6 @@ def key_of(fact: str | None, opcode: str, words: list[str]) -> str | Callable[[s
         return lambda operands: f"{opcode} {_spelled(operands)}".strip()
     elif fact == "ptx.barriers":
         return lambda operands: _barrier(opcode, operands)
-    elif fact == "ptx.packing" and words[0] == "mov":
-        return lambda operands: _packing(opcode, operands)
     return opcode
 
 
@@ -64,12 +65,15 @@ def _barrier(opcode: str, operands: str) -> str:
     return opcode if text in ("", "0") or opcode.startswith("bar.warp") else f"{opcode} {text}"
 
 
-def _packing(opcode: str, operands: str) -> str | None:
-    """``mov.b64 pack``: several registers into one, ``unpack``: one into several; a plain move is neither."""
-    if "{" not in operands:
-        return None
-    parts = _OPERAND.findall(operands)
-    for part, what in zip(parts, ("unpack", "pack"), strict=False):
+def without_addresses(operands: str) -> str:
+    """The operands with the two addresses in front emptied, which enter no key: then few differ."""
+    addresses = _ADDRESSES.match(operands)
+    return operands if addresses is None else f"[][]{operands[addresses.end() :]}"
+
+
+def packing(operands: str) -> str:
+    """Of a ``mov``: ``pack``, several registers into one, ``unpack``, one into several; a plain move is neither."""
+    for part, what in zip(_OPERAND.findall(operands), ("unpack", "pack"), strict=False):
         if part.startswith("{"):
-            return f"{opcode} {what}"
-    return None
+            return what
+    return ""

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from irdiff_ptx.declarations import registers
+from irdiff_ptx.items import Items
 from irdiff_ptx.opcodes import REFERRING
-from irdiff_ptx.reader import Item
 
 NAME = re.compile(r"([%$A-Za-z_](?<![\w$%].)[\w$]*)")
 """A name, in a group so that ``split`` keeps it. It looks back from behind its first character: ``re`` then skips to
@@ -23,7 +23,6 @@ MOST_INNER = 64
 _MOST_DIGITS = 10
 _NONE = ("", 0)
 _DIGITS = "0123456789"
-_MARKS = frozenset({"{", "}", ":", ".branchtargets"})
 
 Rule: TypeAlias = Literal["register-names", "labels", "parameter-names"]
 _Found: TypeAlias = "tuple[Rule | None, str]"
@@ -50,7 +49,7 @@ class FunctionNames:
     ``places`` are those of all items that may be, or refer to, labels and braces, in ascending order.
     """
 
-    def __init__(self, items: tuple[Item, ...], places: Sequence[int], start: int) -> None:
+    def __init__(self, items: Items, places: Sequence[int], start: int) -> None:
         self.parameters: dict[str, str] = {}
         self.register_order: list[str] = []
         self._counts: dict[str, int] = {}
@@ -61,25 +60,25 @@ class FunctionNames:
         self._deeper = 0
         """Braces open beyond MOST_INNER."""
 
-    def _collect(self, items: tuple[Item, ...], places: Sequence[int], start: int) -> None:
+    def _collect(self, items: Items, places: Sequence[int], start: int) -> None:
         """The labels of every pair of braces, numbered where they stand, and which are referred to."""
         found: list[tuple[int, str]] = []
         stack: list[int] = []
         referring: list[str] = []
-        end = len(items) if items[start][2] == "{" else start + 1  # no body: nothing follows
+        opcodes = items.opcodes
+        end = len(items) if opcodes[start] == "{" else start + 1  # no body: nothing follows
         for position in range(bisect_left(places, start), bisect_left(places, end)):
             index = places[position]
-            _, _, opcode, operands = items[index]
-            if opcode not in _MARKS and not opcode.startswith(REFERRING):
-                continue
+            opcode = opcodes[index]
             if opcode == "{":
                 stack.append(index)
             elif opcode == "}":
                 del stack[-1:]
-            elif opcode == ":" and stack:
-                found.append((stack[-1], operands or ""))
-            elif operands and opcode != ":":
-                referring.append(operands)
+            elif opcode == ":":
+                if stack:
+                    found.append((stack[-1], items.operands_at(index)))
+            elif opcode == ".branchtargets" or opcode.startswith(REFERRING):
+                referring.append(items.operands_at(index))
             if not stack:
                 break
         self._used.update(NAME.findall("\n".join(referring)))

@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+LONGEST_OPCODE = 160
+"""Characters; the longest of the ISA has about 100. What is longer is not counted under its name."""
+
 _FIRST_WORDS = (
     # 9.7.1 integer, 9.7.2 extended precision, 9.7.3-9.7.5 floating point
     "add sub mul mad mul24 mad24 sad div rem abs neg min max popc clz bfind fns brev bfe bfi szext bmsk dp4a dp2a",

@@ -1,51 +1,65 @@
-"""Splits PTX text into items: instructions, directives, labels and braces, each with its line.
+"""Reads PTX text as items: instructions, directives, labels and braces, each with its line.
 
-A line that is one whole instruction, which nearly every line is, is taken apart as its shape says
-(:mod:`irdiff_ptx.shapes`); all else (prototypes over several lines, several statements on a line, debug sections) goes
-through :class:`_Assembler`, which cuts at ``;``, ``{`` and ``}``. Grammar: PTX ISA 9.0, chapter 4 "Syntax".
+A line that is one whole instruction, which nearly every line is, is an item as it stands, and its shape says where its
+parts are (:mod:`irdiff_ptx.shapes`): such lines are taken many at a time. All else goes through
+:class:`irdiff_ptx.assembler.Assembler`. Lines of debug sections, a quarter of a file, are not looked at here.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import compress
+
+import msgspec
 
 from irdiff.api import ParseError
-from irdiff_ptx.shapes import INSTRUCTION, UNKNOWN, Shape, blind, shapes_of
-
-Item: TypeAlias = tuple[int, "str | None", str, "str | None"]
-"""(line from 1, guard such as ``@!%p1``, opcode, operands). Items that are no instruction have a mark as
-opcode: ``{``, ``}``, ``:`` (label), ``?`` (not understood), or a directive's first word with its dot."""
-
-_LABEL = re.compile(r"\s*([\w$%]+)\s*:(?!:)")
-_CUT = re.compile(r"//|\"[^\"]*\"?|[;{}]|[^;{}\"/]+|/")
-_LINE_DIRECTIVES = (".version", ".target", ".address_size", ".file", ".loc")
-_HEADS = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)*\.(?:entry|func|section)\b")
-_BLOCK_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-_BEGIN, _END = "// begin inline asm", "// end inline asm"
-_DIRECTIVES = (
-    "version target address_size entry func reg param global shared local const tex pragma alias",
-    "branchtargets calltargets callprototype extern visible weak common",
+from irdiff_ptx.assembler import Assembler
+from irdiff_ptx.items import Items, having, items_of
+from irdiff_ptx.shapes import (
+    BEGIN,
+    BEGINS,
+    END,
+    ENDS,
+    LABELS,
+    LOCATES,
+    MARKS,
+    OTHER,
+    PART,
+    WHOLE,
+    Shape,
+    blind,
+    shapes_of,
 )
-DIRECTIVES = frozenset(f".{word}" for words in _DIRECTIVES for word in words.split())
-"""PTX ISA 9.0, chapter 11 "Directives" (those that stay in the list of items)."""
+
+_BLOCK_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_SECTION = "\n\t.section\t.debug_"  # as LLVM begins one
+_UNREAD = Shape()
+"""Of a line inside a debug section."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Listing:
+def _any_of(kinds: int) -> re.Pattern[bytes]:
+    return re.compile(b"[%s]" % re.escape(bytes(kind for kind in range(256) if kind & kinds)))
+
+
+_ODD = _any_of(PART | OTHER)
+_BEGINNING, _ENDING = having(BEGINS), having(ENDS)
+_SAYING = _any_of(WHOLE | LABELS | PART | OTHER)
+"""Lines that belong to a statement where one has begun."""
+
+
+class Listing(msgspec.Struct, frozen=True, kw_only=True):
     """A PTX file as items in the order of the text."""
 
     lines: tuple[str, ...]
-    items: tuple[Item, ...]
     shapes: tuple[Shape, ...]
-    """The shape of each item's line; UNKNOWN for what is no instruction that is one line."""
-    outlines: tuple[Shape, ...]
     """The shape of each line."""
-    odd: tuple[int, ...]
-    """Places of the items with that shape, and of the instructions behind which control may go elsewhere."""
-    debug: tuple[tuple[int, str], ...]
-    """(line, text) of ``.file`` and ``.loc``."""
+    items: Items
+    marks: tuple[int, ...]
+    """The places of the items that are no instructions."""
+    files: tuple[int, ...]
+    """The lines with ``.file``, from 1."""
+    locations: tuple[int, ...]
+    """The lines with ``.loc``, from 1."""
     sections: tuple[tuple[int, int], ...]
     """First and last line of each debug section."""
     truncated: int | None
@@ -56,141 +70,8 @@ class Listing:
     """The first line ``// begin inline asm`` that no ``// end inline asm`` follows before the next, else None."""
 
 
-class _Assembler:
-    """Puts statements together from lines that are not one whole instruction."""
-
-    def __init__(self, lines: list[str]) -> None:
-        self.lines = lines
-        self.items: list[Item] = []
-        self.shapes: list[Shape] = []
-        self.debug: list[tuple[int, str]] = []
-        self.sections: list[tuple[int, int]] = []
-        self.depth = 0
-        self.resume = 0
-        self.unclosed_section = False
-        self.pending: list[str] = []
-        self.start = 0
-        self._braces = 0
-
-    def add(self, line: int, guard: str | None, opcode: str, operands: str | None) -> None:
-        """Add an item that is no line of its own."""
-        self.items.append((line, guard, opcode, operands))
-        self.shapes.append(UNKNOWN)
-
-    def feed(self, number: int, line: str) -> None:
-        """Take one line."""
-        text = line.strip()
-        if not text or text.startswith("//"):
-            return
-        if not self.pending and text.startswith("."):
-            word = text.split(None, 1)[0]
-            if word in (".loc", ".file"):
-                self.debug.append((number, text))
-                return
-            if word in _LINE_DIRECTIVES:
-                self.add(number, None, word, text.partition("//")[0].strip())
-                return
-        for part in _CUT.findall(line):
-            if part == "//":
-                break
-            if self.resume > number:
-                return
-            self._take(number, part)
-        if self.pending:
-            self.pending.append(" ")
-
-    def _take(self, number: int, part: str) -> None:
-        if part == ";":
-            self.finish()
-        elif part == "{":
-            self._open(number)
-        elif part == "}":
-            self._close(number)
-        else:
-            if not self.pending:
-                while (label := _LABEL.match(part)) is not None:
-                    self.add(number, None, ":", label.group(1))
-                    part = part[label.end() :]
-                if not part.strip():
-                    return
-                self.start = number
-            self.pending.append(part)
-
-    def _open(self, number: int) -> None:
-        text = "".join(self.pending).strip()
-        if not text:
-            self.depth += 1
-            self.add(number, None, "{", None)
-        elif _HEADS.match(text) and not self._braces:
-            self.pending.clear()
-            if text.startswith(".section"):
-                self._skip_section(number)
-                return
-            self.add(self.start, None, ".entry" if ".entry" in text.split() else ".func", text)
-            self.depth += 1
-            self.add(number, None, "{", None)
-        else:
-            self._braces += 1
-            self.pending.append("{")
-
-    def _close(self, number: int) -> None:
-        if self._braces:
-            self._braces -= 1
-            self.pending.append("}")
-            return
-        if "".join(self.pending).strip():
-            self.drop()
-        self.pending.clear()
-        if self.depth == 0:
-            self.add(number, None, "?", "}")
-            return
-        self.depth -= 1
-        self.add(number, None, "}", None)
-
-    def _skip_section(self, number: int) -> None:
-        """Jump over a debug section: DWARF as ``.b8`` numbers, no code."""
-        index = number - 1
-        if "}" not in self.lines[index].partition("{")[2]:
-            index += 1
-            try:
-                index = self.lines.index("\t}", index)  # as LLVM writes it
-            except ValueError:
-                while index < len(self.lines) and self.lines[index].strip() != "}":
-                    index += 1
-        self.unclosed_section = index >= len(self.lines)
-        self.resume = index + 2
-        self.sections.append((self.start, min(index + 1, len(self.lines))))
-
-    def finish(self) -> None:
-        """A statement has ended at ``;``."""
-        text = " ".join("".join(self.pending).split())
-        self.pending.clear()
-        self._braces = 0
-        if not text:
-            return
-        if text.startswith("."):
-            word = text.split(None, 1)[0]
-            known = word in DIRECTIVES
-            if known and _HEADS.match(text):
-                word = ".func"
-            self.add(self.start, None, word if known else "?", text)
-            return
-        match = INSTRUCTION.match(text + ";")
-        if match is None:
-            self.add(self.start, None, "?", text)
-        else:
-            guard, opcode, operands = match.groups()
-            self.add(self.start, guard, opcode, operands)
-
-    def drop(self) -> None:
-        """What is pending never became a statement: keep it as not understood."""
-        self.add(self.start, None, "?", " ".join("".join(self.pending).split()))
-        self.pending.clear()
-        self._braces = 0
-
-
 def text_of(data: bytes) -> tuple[str, tuple[str, int] | None]:
-    """The text, bytes that are none as escapes, and what is wrong with the first of them, with its line.
+    """The text of a file, and what no text holds in words with the line of the first, else None.
 
     A byte order mark and how lines end say nothing.
     """
@@ -203,55 +84,130 @@ def text_of(data: bytes) -> tuple[str, tuple[str, int] | None]:
         damage = (
             ("a NUL byte in text", data.count(b"\n", 0, data.index(b"\0")) + 1) if b"\0" in data else None
         )
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    text = text.removeprefix("\ufeff")
+    if "\r" in text:  # one character is found faster
+        text = text.replace("\r\n", "\n")
     return (text.replace("\0", "\\x00") if damage else text), damage
 
 
 def read(data: bytes) -> Listing:
     """Split a PTX file. Raises ParseError where the bytes are no PTX at all."""
     text, damage = text_of(data)
-    if "*" in text and "/*" in text:  # one character is found faster
+    if "*" in text and "/*" in text:
         text = _BLOCK_COMMENT.sub(lambda found: " " + "\n" * found.group().count("\n"), text)
-    lines = text.split("\n")
-    blinded = blind(text).split("\n")
-    known = shapes_of(blinded)
-    outlines = [*map(known.__getitem__, blinded)]
-    assembler = _Assembler(lines)
-    items, shapes = assembler.items, assembler.shapes
-    append, append_shape = items.append, shapes.append
-    pending, resume = assembler.pending, 0
-    for number, (line, shape) in enumerate(zip(lines, outlines, strict=True), 1):
-        if number < resume:
-            continue
-        opcode = shape.opcode
-        if opcode is None:
-            if shape.is_loc:
-                assembler.debug.append((number, line.strip()))
-                continue
-            if shape.is_empty and not (shape.is_blank and pending):
-                continue
-            if shape.label is not None and not pending:
-                assembler.add(number, None, ":", line[shape.label])
-                continue
-        elif not pending or _stands_alone(line[opcode], assembler):
-            guard, operands = shape.guard, shape.operands
-            append(
-                (
-                    number,
-                    None if guard is None else line[guard],
-                    line[opcode],
-                    None if operands is None else line[operands],
-                )
-            )
-            append_shape(shape)
-            continue
-        assembler.feed(number, line)
-        resume = assembler.resume
-    is_framed_wrong = text.count(f"{_BEGIN}\n") != text.count(f"{_END}\n")
-    return _listing(lines, outlines, assembler, damage, is_framed_wrong=is_framed_wrong)
+    return _Reading(text, damage).listing()
 
 
-def _stands_alone(opcode: str, assembler: _Assembler) -> bool:
+class _Reading:
+    """Goes through a text from the front, a stretch between debug sections at a time."""
+
+    def __init__(self, text: str, damage: tuple[str, int] | None) -> None:
+        self._text = text
+        self._damage = damage
+        self._lines = lines = text.split("\n")
+        self._assembler = Assembler(lines)
+        self._shapes: list[Shape] = []
+        self._kinds = bytearray()
+        self._start = 0
+        """Where the line begins that comes next."""
+        self._framed = 0
+        """How many more blocks of inline assembly begin than end."""
+        self._last_frame = text.rfind(" inline asm\n")
+        while len(self._kinds) < len(lines):
+            section = text.find(_SECTION, max(self._start - 1, 0))
+            if section >= self._start or section < 0:
+                self._take(section if section >= 0 else len(text))
+            elif not self._assembler.skip_section(len(self._kinds) + 1):
+                end = text.find("\n", self._start)
+                self._take(end if end >= 0 else len(text))
+            if self._assembler.resume > len(self._kinds) + 1:
+                self._skip(min(self._assembler.resume - 1, len(lines)))
+
+    def _skip(self, last: int) -> None:
+        """Lines up to one inside a debug section are not looked at."""
+        first, text = len(self._kinds), self._text
+        if self._lines[last - 1] == "\t}" and last < len(self._lines):
+            end = text.index("\n\t}\n", max(self._start - 1, 0)) + len("\n\t}\n")
+        else:
+            end = self._start + sum(map(len, self._lines[first:last])) + last - first
+        if self._start <= self._last_frame:
+            self._framed += text.count(f"{BEGIN}\n", self._start, end)
+            self._framed -= text.count(f"{END}\n", self._start, end)
+        self._shapes += [_UNREAD] * (last - first)
+        self._kinds += bytes(last - first)
+        self._start = end
+
+    def _take(self, end: int) -> None:
+        """The lines up to a place in the text."""
+        first = len(self._kinds)
+        shapes = shapes_of(blind(self._text[self._start : end]).split("\n"))
+        self._shapes += shapes
+        kinds = bytes([shape.kind for shape in shapes])
+        self._kinds += kinds
+        self._framed += kinds.translate(_BEGINNING).count(1) - kinds.translate(_ENDING).count(1)
+        self._assemble(first)
+        self._start = end + 1
+
+    def _assemble(self, first: int) -> None:
+        """Hand all lines from ``first`` on that are no item as they stand to the assembler, and clear their kinds."""
+        assembler, kinds, pending = self._assembler, self._kinds, self._assembler.pending
+        while found := (_SAYING if pending else _ODD).search(kinds, first):
+            index = found.start()
+            first = index + 1
+            kind, line = kinds[index], self._lines[index]
+            if kind & WHOLE and _stands_alone(line[self._shapes[index].opcode], assembler):
+                continue
+            kinds[index] = 0
+            if pending and kind & PART:
+                pending += line, " "
+                while first < len(kinds) and kinds[first] == PART:
+                    kinds[first] = 0
+                    pending += self._lines[first], " "
+                    first += 1
+                continue
+            assembler.feed(first, line)
+            if assembler.resume > first + 1:
+                end = min(assembler.resume - 1, len(kinds))
+                kinds[first:end] = bytes(end - first)
+                first = end
+
+    def listing(self) -> Listing:
+        """What was read. Raises ParseError where it is no PTX at all."""
+        assembler, lines, kinds = self._assembler, self._lines, self._kinds
+        is_open = bool("".join(assembler.pending).strip())
+        if is_open:
+            assembler.drop()
+        items = items_of(lines, self._shapes, bytes(kinds), assembler.extras)
+        marks = items.where(MARKS)
+        heads = {items.opcodes[index] for index in marks}
+        if not heads & {".version", ".target", ".entry"}:
+            hint = "a PTX file begins with .version and .target; is the file what its name says?"
+            raise ParseError("this is no PTX: no .version, .target or .entry directive", line=1, hint=hint)
+        truncated: int | None = None
+        if is_open:
+            truncated = assembler.start
+        elif assembler.depth > 0 or assembler.unclosed_section or "{" not in heads:
+            truncated = len(lines)
+        is_loc = kinds.translate(having(LOCATES)).rstrip(b"\0")
+        locations = tuple(compress(range(1, len(is_loc) + 1), is_loc))
+        if assembler.locations:
+            locations = tuple(sorted((*assembler.locations, *locations)))
+        is_framed_wrong = self._framed != lines[-1].endswith(BEGIN) - lines[-1].endswith(END)
+        return Listing(
+            lines=tuple(lines),
+            shapes=tuple(self._shapes),
+            items=items,
+            marks=tuple(marks),
+            files=tuple(assembler.files),
+            locations=locations,
+            sections=tuple(assembler.sections),
+            truncated=truncated,
+            damage=self._damage,
+            open_assembly=_open_assembly(lines) if is_framed_wrong else None,
+        )
+
+
+def _stands_alone(opcode: str, assembler: Assembler) -> bool:
     """A whole instruction after an unfinished one: the unfinished one lost its ``;`` (unless it is a call)."""
     unfinished = "".join(assembler.pending).split(None, 1)
     if not unfinished or unfinished[0].startswith("call") or "." not in opcode:
@@ -260,51 +216,16 @@ def _stands_alone(opcode: str, assembler: _Assembler) -> bool:
     return True
 
 
-def _listing(
-    lines: list[str],
-    outlines: list[Shape],
-    assembler: _Assembler,
-    damage: tuple[str, int] | None,
-    *,
-    is_framed_wrong: bool,
-) -> Listing:
-    is_open = bool("".join(assembler.pending).strip())
-    if is_open:
-        assembler.drop()
-    odd = tuple([index for index, shape in enumerate(assembler.shapes) if shape.turns])
-    heads = {assembler.items[index][2] for index in odd}
-    if not heads & {".version", ".target", ".entry"}:
-        hint = "a PTX file begins with .version and .target; is the file what its name says?"
-        raise ParseError("this is no PTX: no .version, .target or .entry directive", line=1, hint=hint)
-    truncated: int | None = None
-    if is_open:
-        truncated = assembler.start
-    elif assembler.depth > 0 or assembler.unclosed_section or "{" not in heads:
-        truncated = len(lines)
-    return Listing(
-        lines=tuple(lines),
-        items=tuple(assembler.items),
-        shapes=tuple(assembler.shapes),
-        outlines=tuple(outlines),
-        odd=odd,
-        debug=tuple(assembler.debug),
-        sections=tuple(assembler.sections),
-        truncated=truncated,
-        damage=damage,
-        open_assembly=_open_assembly(lines) if is_framed_wrong else None,
-    )
-
-
 def _open_assembly(lines: list[str]) -> int | None:
     """LLVM frames each block of inline assembly with two comments; one without the other is a damaged file."""
     begun: int | None = None
     marks = [(number, line) for number, line in enumerate(lines, 1) if line.endswith(" inline asm")]
     for number, line in marks:
         mark = line.strip()
-        if mark == _BEGIN:
+        if mark == BEGIN:
             if begun is not None:
                 return begun
             begun = number
-        elif mark == _END:
+        elif mark == END:
             begun = None
     return begun

@@ -10,72 +10,50 @@ Invariant: an expression that is matched with blind text treats all digits alike
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 
 import msgspec
 
-from irdiff_ptx.opcodes import REFERRING, turns
+from irdiff_ptx.keys import KEYED_OPCODES, packing
+from irdiff_ptx.opcodes import LONGEST_OPCODE, REFERRING, turns
 
 _BLIND = bytes.maketrans(b"123456789", b"000000000")
-LONGEST = 512
+LONGEST = 1_536
 """Characters of a line whose shape is worth remembering in the process."""
+MOST = 4096
+"""Shapes that are remembered."""
 
 _NAME = r"[!~-]?[\w%$][\w%$.|+-]*"
 _GROUP = r"(?:\[[^\][;\"]*\]|\{[^{};\"]*\}|\([^();\"]*\))(?:\|[\w%$]+)?"
 INSTRUCTION = re.compile(
     rf"\s*(@!?[\w%$]+\s)?\s*([a-z][\w.:]*)(?:\s+((?:{_NAME}|{_GROUP})(?:\s*,\s*(?:{_NAME}|{_GROUP}))*))?\s*;\s*(?://.*)?\Z"
 )
+LONGEST_INSTRUCTION = 65_536
+"""Characters; the longest of the ISA has some thousand. ``re`` remembers every operand of a longer one to step back."""
 LITERAL = re.compile(r"(?<![\w%$.])-?(?:0[xXfFdD][0-9A-Fa-f]{1,16}|\d{1,20})(?![\w.])")
 """A number that stands alone: no part of a register, label or name."""
 LONGEST_OPERANDS = 20_000
 """Operands longer than any instruction has are not searched for literals."""
-_LABEL = re.compile(r"\s*([\w$%]+)\s*:\s*(?://.*)?\Z")
+_LABEL = re.compile(r"\s*([\w$%]+)\s*(:)\s*(?://.*)?\Z")
+_CUTS = re.compile(r"[;{}\"/]")
 _WORD = re.compile(r"[\w$%]+|-?\d+")
-_MARKED = re.compile("0[xXfFdD]")
 _SPACED = re.compile(r"\S+")
 _DEBUG_LABEL = re.compile(r"\$L__(?:tmp|func_begin|func_end|info_string|pc_sec)\d*\Z")
 _RESPELLED = (".reqntid", ".maxntid")
 """Lines whose number of words another rule changes."""
-_LOC, _COMMENTS = "\t.loc\t", ("\t//", "//")  # as LLVM writes them: taken without looking further
+BEGIN, END = "// begin inline asm", "// end inline asm"
+_LOC = "\t.loc\t"  # as LLVM writes it: taken without looking further
+_PLAIN_LOC = re.compile(r"\t\.loc\t(0{1,9} 0{1,9}) 0(?!.*inlined_at)")
 
-
-NO_PLACES: tuple[slice, ...] = ()
-"""One object, that ``is`` can look for."""
-
-
-class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the parts of a line stand that is one whole instruction, or what else the line is."""
-
-    opcode: slice | None = None
-    """None where the line is no whole instruction."""
-    guard: slice | None = None
-    operands: slice | None = None
-    literals: tuple[slice, ...] | None = NO_PLACES
-    """Places in the operands; None where a search must tell."""
-    zeros: tuple[int, ...] = ()
-    """Places in the operands where digits are zeros, or ``literals`` does not hold: the 0 of ``0x1F``."""
-    targets: tuple[slice, ...] | None = NO_PLACES
-    """Places in the operands of the registers that the instruction may write; None where a search must tell."""
-    label: slice | None = None
-    """The label's name, where the line is one label and nothing else."""
-    turns: bool = False
-    """Whether control may go elsewhere behind the instruction."""
-    is_loc: bool = False
-    is_empty: bool = False
-    """Nothing but a comment, or nothing at all."""
-    is_blank: bool = False
-    """Nothing at all."""
-    refers: bool = False
-    """Whether the instruction may refer to a label."""
-    comment: slice | None = None
-    """The place of the comment, where there is one."""
-    spaced: str | None = None
-    """The line without its comment and with each word as ``x``; None where other rules of the form speak of it."""
-
-
-UNKNOWN = Shape(literals=None, targets=None, turns=True, refers=True)
-"""Of an item whose line says nothing of it."""
+WHOLE, LABELS, LOCATES, PART, OTHER, BEGINS, ENDS = (1 << bit for bit in range(7))
+"""What a line is, as bits of a byte. WHOLE: one instruction and nothing else. LABELS: one label and nothing else.
+LOCATES: a ``.loc``. PART: what must be put together with other lines; OTHER: and may be cut. None of them: nothing but
+a comment, or nothing at all. BEGINS, ENDS: its comment frames inline assembly."""
+MARKS, TURNS, GUARDED, REFERS, PACKS, UNPACKS, KEYED = (1 << bit for bit in range(7))
+"""What an item is, as bits of a byte. MARKS: no instruction. TURNS: behind it control may go elsewhere. GUARDED: it has
+a guard. REFERS: it may refer to a label. PACKS, UNPACKS: it moves a group of registers, or into one. KEYED: other
+operands may be part of the key of a tally."""
 
 
 @lru_cache(maxsize=4096)
@@ -84,9 +62,41 @@ def place(start: int, end: int) -> slice:
     return slice(start, end)
 
 
+NOWHERE = place(0, 0)
+"""The place of what a line does not have: it cuts out nothing."""
+EVERYWHERE = slice(None)
+
+
+class Shape(msgspec.Struct, frozen=True, kw_only=True):
+    """What a line or mark is, and where its parts stand if it is an item."""
+
+    kind: int = 0
+    """Of the line."""
+    flags: int = 0
+    """Of the item, where the line is one."""
+    opcode: slice = NOWHERE
+    guard: slice = NOWHERE
+    operands: slice = NOWHERE
+    literals: tuple[slice, ...] = ()
+    """Where literal operands stand, if :func:`is_literal`: ``0x1F`` is one, ``1x1F`` is not."""
+    targets: tuple[slice, ...] = ()
+    """The registers that the instruction may write."""
+    source: slice = EVERYWHERE
+    """File and line of a ``.loc`` where nothing is inlined, else the whole line."""
+    comment: slice | None = None
+    """The place of the comment, where there is one."""
+    spaced: str | None = None
+    """The line without its comment and with each word as ``x``; None where other rules of the form speak of it."""
+
+
 def is_debug_label(name: str) -> bool:
     """Whether LLVM puts such a label only for debug sections."""
     return _DEBUG_LABEL.match(name) is not None
+
+
+def is_literal(text: str) -> bool:
+    """Whether what stands at the place of a literal is one: the first digit of ``0x1F`` must be 0."""
+    return text.lstrip("-")[0] == "0" or text.lstrip("-").isdecimal()
 
 
 def blind(text: str) -> str:
@@ -94,45 +104,84 @@ def blind(text: str) -> str:
     return text.encode().translate(_BLIND).decode()
 
 
-def shapes_of(lines: Iterable[str]) -> dict[str, Shape]:
-    """The shape of each distinct line of a blind text."""
-    distinct = set(lines)
-    short = [line for line in distinct if len(line) <= LONGEST]
-    shapes = dict(zip(short, map(_remembered, short), strict=True))
-    if len(short) < len(distinct):
-        shapes.update((line, _shape(line)) for line in distinct if len(line) > LONGEST)
-    return shapes
+class _LongLineError(Exception):
+    """A line is too long to be remembered."""
+
+
+class Shapes(dict[str, Shape]):
+    """Blind line to shape, found where it is asked for; MOST are remembered at once."""
+
+    def __missing__(self, line: str) -> Shape:
+        if len(line) > LONGEST:
+            raise _LongLineError
+        if len(self) >= MOST:
+            self.clear()
+        shape = self[line] = _shape(line)
+        return shape
+
+
+@lru_cache(maxsize=1)
+def remembered() -> Shapes:
+    """What the process remembers: a look into a dictionary takes half as long as one into a cache of calls."""
+    return Shapes()
+
+
+def shapes_of(lines: Sequence[str]) -> list[Shape]:
+    """The shapes of blind lines."""
+    known = remembered()
+    try:
+        return [*map(known.__getitem__, lines)]
+    except _LongLineError:
+        long = {line: _shape(line) for line in set(lines) if len(line) > LONGEST}
+        return [long[line] if len(line) > LONGEST else known[line] for line in lines]
 
 
 def _shape(line: str) -> Shape:
+    framing = BEGINS if line.endswith(BEGIN) else ENDS if line.endswith(END) else 0
     if line.startswith(_LOC):
-        return Shape(is_loc=True)
+        plain = _PLAIN_LOC.match(line)
+        return Shape(kind=LOCATES | framing, source=EVERYWHERE if plain is None else place(*plain.span(1)))
     comment, spaced = _layout(line)
-    if not line or line.startswith(_COMMENTS):
-        return Shape(is_empty=True, is_blank=not line, comment=comment, spaced=spaced)
-    found = INSTRUCTION.match(line)
+    bare = line.lstrip()
+    if not bare or bare.startswith("//"):
+        return Shape(kind=framing, comment=comment, spaced=spaced)
+    found = INSTRUCTION.match(line) if len(line) <= LONGEST_INSTRUCTION else None
     if found is None:
         label = _LABEL.match(line)
-        name = None if label is None else place(*label.span(1))
-        return Shape(label=name, comment=comment, spaced=spaced)
-    operands = found[3] or ""
-    is_short = len(operands) <= LONGEST_OPERANDS
-    literals = tuple(place(*each.span()) for each in LITERAL.finditer(operands)) if is_short else None
+        if label is None:
+            kind = OTHER if _CUTS.search(line) else PART
+            return Shape(kind=kind | framing, comment=comment, spaced=spaced)
+        name, colon = place(*label.span(1)), place(*label.span(2))
+        kind = LABELS | framing
+        return Shape(kind=kind, flags=MARKS, opcode=colon, operands=name, comment=comment, spaced=spaced)
+    guard, opcode, operands = found.groups(default="")
+    start = found.start(3)
+    is_searched = len(opcode) <= LONGEST_OPCODE and len(operands) <= LONGEST_OPERANDS
+    literals = LITERAL.finditer(operands) if is_searched else ()
     return Shape(
+        kind=WHOLE | framing,
+        flags=_flags(guard, opcode, operands),
         opcode=place(*found.span(2)),
-        turns=turns(found[2]),
-        refers=found[2].startswith(REFERRING),
-        guard=None if found[1] is None else place(*found.span(1)),
-        operands=place(*found.span(3)) if operands else None,
-        literals=NO_PLACES if literals == () else literals,
-        zeros=tuple(each.start() for each in _MARKED.finditer(operands)) if is_short else (),
-        targets=tuple(place(*each) for each in written(operands)),
+        guard=place(*found.span(1)) if guard else NOWHERE,
+        operands=place(*found.span(3)) if operands else NOWHERE,
+        literals=tuple([place(start + each.start(), start + each.end()) for each in literals]),
+        targets=tuple([place(start + first, start + last) for first, last in written(operands)]),
         comment=comment,
         spaced=spaced,
     )
 
 
-_remembered = lru_cache(maxsize=4096)(_shape)
+def _flags(guard: str, opcode: str, operands: str) -> int:
+    flags = TURNS if turns(opcode) else 0
+    if guard:
+        flags |= GUARDED
+    if opcode.startswith(REFERRING):
+        flags |= REFERS
+    if "{" in operands and opcode.startswith("mov") and opcode[3:4] in ".":
+        flags |= {"pack": PACKS, "unpack": UNPACKS}.get(packing(operands), 0)
+    if opcode.startswith(KEYED_OPCODES):
+        flags |= KEYED
+    return flags
 
 
 def _layout(line: str) -> tuple[slice | None, str | None]:

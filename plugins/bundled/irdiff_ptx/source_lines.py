@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from itertools import chain, islice, repeat
+from operator import sub
+from typing import cast
 
 from irdiff_ptx.reader import Listing
 
 _FILE = re.compile(r'\.file\s+(\d{1,9})\s+"([^"]*)"(?:\s+"([^"]*)")?')
 _LOC = re.compile(r"\.loc\s+(\d{1,9})\s+(\d{1,9})\s+\d{1,9}(?:,.*?\binlined_at\s+(\d{1,9})\s+(\d{1,9}))?")
-_DIGITS = 9
 _INLINED = re.compile(r"@\[ ([^\s:\[\]]+):(\d{1,9}):\d{1,9}")
 """LLVM's comment behind a ``.loc``: ``// standard.py:191:40 @[ softmax.py:14:32 ]``, from the inside out; there also
 where the directive itself does not say ``inlined_at``."""
@@ -18,42 +19,57 @@ _LIBRARY = re.compile(r"(?:^|/)triton/language/")
 """Triton's own library: its lines are not the user's."""
 
 
-def source_lines(listing: Listing, places: Sequence[int]) -> dict[int, str]:
-    """``path:line`` for each of the lines of PTX in ``places``, in ascending order, that stands behind a ``.loc``.
+def source_lines(listing: Listing) -> dict[int, str]:
+    """``path:line`` for each line of an item, in ascending order, that stands behind a ``.loc``.
 
     PTX ISA 9.0, 11.5.2 ``.loc``: it holds for what follows. Of an inlined function of Triton's library, the line
     that calls it. Line 0 means that the compiler does not say.
     """
-    files = _files(listing.debug)
+    locations, places = listing.locations, listing.items.numbers
+    if not locations:
+        return {}
+    starts = [*map(bisect_left, repeat(places), locations), len(places)]
+    lengths = map(sub, islice(starts, 1, None), starts)
+    wheres = _wheres(listing)
+    known = chain.from_iterable(map(repeat, wheres, lengths))
+    found = dict(zip(islice(places, starts[0], None), known, strict=True))
+    for where, start, end in zip(wheres, starts[:-1], starts[1:], strict=True) if None in wheres else ():
+        if where is None:
+            for place in places[start:end]:
+                found.pop(place, None)
+    return cast("dict[int, str]", found)
+
+
+def _wheres(listing: Listing) -> list[str | None]:
+    """What each ``.loc`` says; most by their file and line alone, the others by their whole text."""
+    files = _files(listing)
     library = {number for number, path in files.items() if _LIBRARY.search(path)}
     by_name = {path.rpartition("/")[2]: path for path in files.values()}
-    marks = [(number, text) for number, text in listing.debug if text.startswith(".loc")]
-    starts = [*(bisect_left(places, number) for number, _ in marks), len(places)]
+    lines, shapes = listing.lines, listing.shapes
+    keys = [lines[number - 1][shapes[number - 1].source] for number in listing.locations]
+    plain: dict[str, str | None] = {}
+    for key in set(keys):
+        number, _, line = key.partition(" ")
+        is_said = number in files and number not in library and line != "0"
+        plain[key] = f"{files[number]}:{line}" if is_said else None
+    if None not in plain.values():
+        return [*map(plain.__getitem__, keys)]
     read: dict[str, str | None] = {}
-    known: list[str | None] = []
-    for (_, text), begin, end in zip(marks, starts[:-1], starts[1:], strict=True):
-        if begin < end:
+    found: list[str | None] = []
+    for key, place in zip(keys, listing.locations, strict=True):
+        where = plain[key]
+        if where is None:
+            text = lines[place - 1]
             if text not in read:
-                read[text] = _plain(text, files, library) or _where(text, files, library, by_name)
-            known += [read[text]] * (end - begin)
-    return {
-        place: where for place, where in zip(places[starts[0] :], known, strict=True) if where is not None
-    }
+                read[text] = _where(text.strip(), files, library, by_name)
+            where = read[text]
+        found.append(where)
+    return found
 
 
-def _files(debug: Sequence[tuple[int, str]]) -> dict[str, str]:
-    found = (_FILE.match(text) for _, text in debug if text.startswith(".file"))
+def _files(listing: Listing) -> dict[str, str]:
+    found = (_FILE.match(listing.lines[number - 1].strip()) for number in listing.files)
     return {match[1]: match[3] or match[2] for match in found if match is not None}
-
-
-def _plain(text: str, files: dict[str, str], library: set[str]) -> str | None:
-    """Of most directives: nothing inlined, four words."""
-    words = text.split(None, 4)
-    if len(words) < 4 or words[1] in library or words[1] not in files or "inlined_at" in text:
-        return None
-    _, number, line, column = words[:4]
-    is_whole = line.isdecimal() and len(line) <= _DIGITS and column[0].isdecimal()
-    return f"{files[number]}:{line}" if is_whole and line != "0" else None
 
 
 def _where(text: str, files: dict[str, str], library: set[str], by_name: dict[str, str]) -> str | None:

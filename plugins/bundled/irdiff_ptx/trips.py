@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from irdiff.api import Loop
 from irdiff_ptx.control import Block, Flow
-from irdiff_ptx.reader import Item
-from irdiff_ptx.shapes import Shape, written
+from irdiff_ptx.items import Items
 
 _COMPARE = re.compile(r"setp\.(lt|le|gt|ge|ne|eq)\.([subb])(32|64)\Z")
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]{1,16}|\d{1,19})\Z")
 _FOLLOWED = 16
 """Moves followed from a register to the constant that it holds."""
 _TOO_MANY = 1 << 40
-
-Definitions = Mapping[str, Sequence[int]]
+_MOST_SEARCHED = 16
 
 
 class _Test(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +40,7 @@ class _Test(msgspec.Struct, frozen=True, kw_only=True):
 class TripCounts:
     """The trip counts of the loops of one file."""
 
-    def __init__(self, items: Sequence[Item], shapes: Sequence[Shape], flow: Flow) -> None:
+    def __init__(self, items: Items, flow: Flow) -> None:
         self._items = items
         self._blocks = flow.blocks
         self._successors = flow.successors
@@ -51,7 +49,7 @@ class TripCounts:
             parts = inner.id.split("/")
             for end in range(1, len(parts)):
                 self._inner.setdefault("/".join(parts[:end]), []).append(inner)
-        self._definitions = _definitions(items, shapes)
+        self._definitions = _Definitions(items)
 
     def of(self, loop: Loop) -> int | None:
         """Passes through the loop once it is entered; None where the text does not prove it."""
@@ -69,23 +67,23 @@ class TripCounts:
         test = self._test(leaving[0], loop)
         if test is None:
             return None
-        # items of the blocks that every pass runs just once, in the order in which they run
-        order = [index for block in dict.fromkeys(once) for index in _items_of(self._blocks[block])]
-        turn = {index: position for position, index in enumerate(order)}
+        order = _Order([self._blocks[block] for block in dict.fromkeys(once)])
         counter, compared, ahead = test.counter, test.place, 0
-        stepped = self._definitions.get(counter, [])
-        if len(stepped) == 1 and (sum_of := self._addition(stepped[0])) is not None and stepped[0] in turn:
+        stepped = self._definitions.of(counter)
+        if len(stepped) == 1 and (sum_of := self._addition(stepped[0])) is not None and stepped[0] in order:
             (counter, ahead), compared = sum_of, stepped[0]
-        inside = {index for block in loop.blocks for index in _items_of(self._blocks[block])}
-        found = self._definitions.get(counter, [])
-        before = [index for index in found if index not in inside]
-        within = [index for index in found if index in turn]
-        if len(before) != 1 or len(within) != 1 or len(found) != 2 or compared not in turn:
+        found = self._definitions.of(counter)
+        if len(found) != 2 or compared not in order:
             return None
-        start, step = self._assigned(before[0]), self._step(within[0], counter, turn)
-        if start is None or not step or before[0] > min(inside):
+        inside = [self._blocks[block] for block in loop.blocks]
+        before = [index for index in found if not any(index in _items_of(block) for block in inside)]
+        within = [index for index in found if index in order]
+        if len(before) != 1 or len(within) != 1:
             return None
-        first = start + ahead + (step if turn[within[0]] < turn[compared] else 0)
+        start, step = self._assigned(before[0]), self._step(within[0], counter, order)
+        if start is None or not step or before[0] > min(block.start for block in inside):
+            return None
+        first = start + ahead + (step if order.turn(within[0]) < order.turn(compared) else 0)
         going_on = _times(first, step, test)
         if going_on is None:
             return None
@@ -94,20 +92,20 @@ class TripCounts:
     def _test(self, way_out: int, loop: Loop) -> _Test | None:
         block = self._blocks[way_out]
         _, guard, opcode, operands = self._items[block.end - 1]
-        if guard is None or not opcode.startswith("bra") or operands is None:
+        if not guard or not opcode.startswith("bra") or not operands:
             return None
         targets = self._successors[way_out]
         if len(targets) != 2:
             return None
         jumps_back = self._jump_target(block, targets) in loop.blocks
         predicate = guard.strip().lstrip("@")
-        found = self._definitions.get(predicate.lstrip("!"), [])
+        found = self._definitions.of(predicate.lstrip("!"))
         if len(found) != 1 or not block.start <= found[0] < block.end:
             return None
         _, other_guard, compare, words = self._items[found[0]]
         match = _COMPARE.match(compare)
-        parts = [part.strip() for part in (words or "").split(",")]
-        if match is None or other_guard is not None or len(parts) != 3:
+        parts = [part.strip() for part in words.split(",")]
+        if match is None or other_guard or len(parts) != 3:
             return None
         bound = self._constant(parts[2])
         if bound is None:
@@ -131,36 +129,36 @@ class TripCounts:
     def _assigned(self, index: int, followed: int = 0) -> int | None:
         """The constant that an instruction moves."""
         _, guard, opcode, operands = self._items[index]
-        if guard is not None or not opcode.startswith("mov.") or followed > _FOLLOWED:
+        if guard or not opcode.startswith("mov.") or followed > _FOLLOWED:
             return None
-        return self._constant((operands or "").rpartition(",")[2].strip(), followed + 1)
+        return self._constant(operands.rpartition(",")[2].strip(), followed + 1)
 
     def _constant(self, text: str, followed: int = 0) -> int | None:
         """A literal, or a register that is moved one just once."""
         if _NUMBER.match(text):
             return int(text, 0) if text.lstrip("-").startswith("0x") else int(text)
-        found = self._definitions.get(text, [])
+        found = self._definitions.of(text)
         return self._assigned(found[0], followed) if len(found) == 1 else None
 
-    def _step(self, index: int, counter: str, turn: Mapping[int, int], followed: int = 0) -> int | None:
+    def _step(self, index: int, counter: str, order: _Order, followed: int = 0) -> int | None:
         """What the one definition in the loop adds to the counter."""
         _, guard, opcode, operands = self._items[index]
-        parts = [part.strip() for part in (operands or "").split(",")]
-        if guard is not None or followed > _FOLLOWED:
+        parts = [part.strip() for part in operands.split(",")]
+        if guard or followed > _FOLLOWED:
             return None
         if opcode.startswith("mov.") and len(parts) == 2:
-            found = self._definitions.get(parts[1], [])
-            if len(found) != 1 or turn.get(found[0], len(turn)) >= turn[index]:
+            found = self._definitions.of(parts[1])
+            if len(found) != 1 or found[0] not in order or order.turn(found[0]) >= order.turn(index):
                 return None
-            return self._step(found[0], counter, turn, followed + 1)
+            return self._step(found[0], counter, order, followed + 1)
         added = self._addition(index)
         return added[1] if added is not None and added[0] == counter else None
 
     def _addition(self, index: int) -> tuple[str, int] | None:
         """(register, constant) of an instruction that adds them."""
         _, guard, opcode, operands = self._items[index]
-        parts = [part.strip() for part in (operands or "").split(",")]
-        if guard is not None or not opcode.startswith(("add.s", "add.u")) or len(parts) != 3:
+        parts = [part.strip() for part in operands.split(",")]
+        if guard or not opcode.startswith(("add.s", "add.u")) or len(parts) != 3:
             return None
         constant = self._constant(parts[2])
         return (parts[1], constant) if constant is not None else None
@@ -170,16 +168,65 @@ def _items_of(block: Block) -> range:
     return range(block.start, block.end)
 
 
-def _definitions(items: Sequence[Item], shapes: Sequence[Shape]) -> Definitions:
-    """Name to the items that may write it."""
+class _Order:
+    """The order in which the items run of the blocks that every pass runs just once."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self._blocks = blocks
+
+    def __contains__(self, index: int) -> bool:
+        return any(index in _items_of(block) for block in self._blocks)
+
+    def turn(self, index: int) -> int:
+        """When an item of these blocks runs."""
+        behind = 0
+        for block in self._blocks:
+            if index in _items_of(block):
+                return behind + index - block.start
+            behind += block.end - block.start
+        raise ValueError(index)
+
+
+class _Definitions:
+    """Name to the places of the items that may write it. A proof asks for few: those are searched for."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+        self._text = "\n".join([*items.texts, ""])
+        self._searched: dict[str, list[int]] = {}
+        self._all: dict[str, list[int]] = {}
+
+    def of(self, name: str) -> Sequence[int]:
+        """The places of the items that may write the name."""
+        if name in self._searched:
+            return self._searched[name]
+        if name and len(self._searched) < _MOST_SEARCHED:
+            self._searched[name] = found = self._search(name)
+            return found
+        if not self._all:
+            self._all = _definitions(self._items)
+        return self._all.get(name, ())
+
+    def _search(self, name: str) -> list[int]:
+        items, whole = self._items, self._text
+        found: list[int] = []
+        index = start = 0
+        at = whole.find(name)
+        while at >= 0:
+            index += whole.count("\n", start, at)
+            text = items.texts[index]
+            if any(text[target] == name for target in items.shapes[index].targets):
+                found.append(index)
+            start, at = at, whole.find(name, whole.find("\n", at))
+        return found
+
+
+def _definitions(items: Items) -> dict[str, list[int]]:
     found: defaultdict[str, list[int]] = defaultdict(list)
-    for index, (item, shape) in enumerate(zip(items, shapes, strict=True)):
-        operands, targets = item[3] or "", shape.targets
-        if targets is None:
-            targets = tuple(slice(*span) for span in written(operands)) if item[2][0].isalpha() else ()
-        for target in targets:
-            found[operands[target]].append(index)
-    return dict(found)
+    for index, (text, shape) in enumerate(zip(items.texts, items.shapes, strict=True)):
+        for target in shape.targets:
+            found[text[target]].append(index)
+    return found
 
 
 def _times(first: int, step: int, test: _Test) -> int | None:
