@@ -26,6 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import readers_lines
 import readers_mlir
 import scale
+import timing
+import trees
 
 import corpus
 
@@ -71,34 +73,34 @@ def bench_peer() -> None:
     if tried.returncode:
         print(f"cuxray: not measured (it failed: {' '.join(tried.stdout.split())[-200:]})")
         return
-    found = scale.together(
+    found = timing.together(
         {
-            "cuxray diff, two cubins": lambda figure: scale.once(
+            "cuxray diff, two cubins": lambda figure: timing.once(
                 [peer, "diff", "--no-cache", before, after], figure
             ),
             "irdiff compare, the same two, cold": scale.cold(before, after),
         }
     )
     theirs, ours = found.values()
-    print(scale.ratio("irdiff / cuxray", ours, theirs, 1))
-    with scale.trees() as (tree, _):
+    print(timing.ratio("irdiff / cuxray", ours, theirs, 1))
+    with trees.trees() as (tree, _):
         few = tree.parent / "few"
         entries = sorted(path for path in tree.iterdir() if path.is_dir())[::7]
         for entry in entries:
             shutil.copytree(entry, few / entry.name)
         table = tree.parent / "facts.jsonl"
-        reading = [scale.PYTHON, "-m", "irdiff", "facts", few, "-o", table, "--no-store"]
-        found = scale.together(
+        reading = [timing.PYTHON, "-m", "irdiff", "facts", few, "-o", table, "--no-store"]
+        found = timing.together(
             {
-                f"cuxray triton, {len(entries)} kernels": lambda figure: scale.once(
+                f"cuxray triton, {len(entries)} kernels": lambda figure: timing.once(
                     [peer, "triton", "--no-cache", "--json", few], figure
                 ),
-                "irdiff facts, the same, every stage": lambda figure: scale.once(reading, figure),
+                "irdiff facts, the same, every stage": lambda figure: timing.once(reading, figure),
             },
             runs=3,
         )
         theirs, ours = found.values()
-        print(scale.ratio("irdiff / cuxray, which reads the cubins alone", ours, theirs, 1))
+        print(timing.ratio("irdiff / cuxray, which reads the cubins alone", ours, theirs, 1))
 
 
 BENCHES: dict[str, Callable[[], None]] = {**scale.BENCHES, "readers": bench_readers, "peer": bench_peer}
