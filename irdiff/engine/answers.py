@@ -120,19 +120,18 @@ class Answers:
             self._progress(done, len(missing))
         self._write()
 
-    def begin(self, wants: Wants) -> None:
-        """Have contents that are prepared together read by whoever has time: the next ``ask`` waits for them too."""
-        missing = self._missing(wants)
-        if not missing or self._pool is None:
+    def begin(self, together: Wants, alone: Wants) -> None:
+        """Have contents read by whoever has time, first those prepared together: the next ``ask`` waits for them."""
+        if self._pool is None:
             return
-        plan = Plan(
-            self._bench, self._settings, min(self._pool.workers, workers_for(size_of(missing.values())))
-        )
-        for batch in plan.long(list(missing.values())):
+        missing = self._missing(together), self._missing(alone)
+        plan = Plan(self._bench, self._settings, self._pool.workers)
+        for batch in (*plan.long(list(missing[0].values())), *plan.once(list(missing[1].values()))):
             if not self._pool.begin(batch):
                 return
             mine = {(item.stage, item.sha256) for item in batch.items}
-            self._begun |= {content: want for content, want in missing.items() if content in mine}
+            known = {**missing[0], **missing[1]}
+            self._begun |= {content: want for content, want in known.items() if content in mine}
 
     def digest(self, content: Content) -> str:
         """Digest of the canonical form of a content, where that was asked for and could be made; else empty."""

@@ -91,6 +91,10 @@ class Plan:
         found = [want for _, want in wants]
         return self.long(found) if together else self._cut(found, SMALLEST)
 
+    def once(self, wants: Sequence[Want]) -> Iterator[Batch]:
+        """One batch of everything, if there is anything."""
+        return self._cut(wants, size_of(wants) + 1)
+
     def long(self, wants: Sequence[Want]) -> Iterator[Batch]:
         """Batches of what is prepared together."""
         share = min(max(size_of(wants) // self._workers + 1, TOGETHER), MOST_TOGETHER)

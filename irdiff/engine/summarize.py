@@ -19,7 +19,7 @@ from irdiff.engine.kernels import Kernel, Reading
 from irdiff.engine.parcel import Known
 from irdiff.engine.planning import LINES, Content, Want, Wants
 from irdiff.engine.unit import Executor, Meanwhile, Settings, unpacked_form
-from irdiff.engine.wanting import content_of, sure_to_differ, wanted
+from irdiff.engine.wanting import all_that_differ, content_of, first_that_differ, sure_pairs, wanted
 from irdiff.engine.work import Bench
 from irdiff.model.bundle import Artifact, Bundle
 from irdiff.model.issues import Issue
@@ -67,16 +67,20 @@ class Reader:
         ]
 
     def begin(self, before: Sequence[Bundle], after: Sequence[Bundle]) -> None:
-        """Have the longest work begin that is sure to come, where other processes wait for some.
+        """Have work begin that is sure to come, where other processes wait for some.
 
-        That is what stages prepare together: a program is started for it, and once more for what is known later, so it
-        begins only where all of it is known from names and from these files alone.
+        First what stages prepare together: a program is started for it, and once more for what is known later, so it
+        begins only where all of it is known from names and from these files alone. Then some of another stage.
         """
         if self.pool is None or not self.pool.ready:
             return
-        stages = [stage.id for stage in self._bench.stages() if stage.prepare is not None]
-        different = sure_to_differ(before, after, stages)
-        self._answers.begin(self.wants((bundle, (stage,), True) for bundle, stage in different))
+        together = [stage.id for stage in self._bench.stages() if stage.prepare is not None]
+        alone = [stage.id for stage in self._bench.stages() if stage.prepare is None]
+        pairs = sure_pairs(before, after)
+        found = (all_that_differ(pairs, (*before, *after), together), first_that_differ(pairs, alone))
+        self._answers.begin(
+            *(self.wants((bundle, (stage,), True) for bundle, stage in different) for different in found)
+        )
 
     def read_both(
         self, before: Sequence[Bundle], after: Sequence[Bundle], *, lazy: bool = False

@@ -49,28 +49,41 @@ def wanted(
     return asked
 
 
-def sure_to_differ(
-    before: Sequence[Bundle], after: Sequence[Bundle], stages: Collection[str]
-) -> list[tuple[Bundle, str]]:
-    """All bundles with those of the stages that differ, where names alone say which kernels are pairs; else none."""
+Pairs: TypeAlias = "list[tuple[Bundle, Bundle]]"
+FIRST = 1 << 20
+"""Bytes that one process reads while another finds out what there is to read."""
+
+
+def sure_pairs(before: Sequence[Bundle], after: Sequence[Bundle]) -> Pairs:
+    """Kernels that will be pairs by their names alone, or by name and entry."""
     pairs: dict[Name, tuple[Bundle, Bundle]] = {}
     for key in (_by_name, _by_entry):
         one, other = (_alone(side, key) for side in (before, after))
         pairs |= {name: (bundle, other[name]) for name, bundle in one.items() if name in other}
-    paired = {id(bundle) for pair in pairs.values() for bundle in pair}
-    if any(
-        id(bundle) not in paired
-        for bundle in (*before, *after)
-        if not bundle.artifacts.keys().isdisjoint(stages)
-    ):
+    return list(pairs.values())
+
+
+def all_that_differ(
+    pairs: Pairs, bundles: Iterable[Bundle], stages: Collection[str]
+) -> list[tuple[Bundle, str]]:
+    """Bundles with those of the stages that differ, where no bundle that has one is in no pair; else none."""
+    paired = {id(bundle) for pair in pairs for bundle in pair}
+    if any(id(bundle) not in paired for bundle in bundles if not bundle.artifacts.keys().isdisjoint(stages)):
         return []
-    return [
-        (bundle, stage)
-        for pair in pairs.values()
-        for stage in stages
-        if _differ(*pair, stage)
-        for bundle in pair
-    ]
+    return [(bundle, stage) for pair in pairs for stage in stages if _differ(*pair, stage) for bundle in pair]
+
+
+def first_that_differ(pairs: Pairs, stages: Collection[str]) -> list[tuple[Bundle, str]]:
+    """Some bundles with that of the stages of which most bytes differ, as the sizes of files say."""
+    found: dict[str, list[tuple[Bundle, str]]] = {}
+    sizes: Counter[str] = Counter()
+    for pair in pairs:
+        for stage in stages:
+            size = _other_size(*pair, stage)
+            if size and sizes[stage] < FIRST:
+                found.setdefault(stage, []).extend((bundle, stage) for bundle in pair)
+            sizes[stage] += size
+    return found[max(found, key=lambda stage: (sizes[stage], stage))] if found else []
 
 
 def _by_name(bundle: Bundle) -> Name:
@@ -87,11 +100,22 @@ def _alone(bundles: Sequence[Bundle], key: Callable[[Bundle], Name]) -> dict[Nam
     return {key(bundle): bundle for bundle in bundles if counts[key(bundle)] == 1}
 
 
-def _differ(one: Bundle, other: Bundle, stage: str) -> bool:
+def _other_size(one: Bundle, other: Bundle, stage: str) -> int:
+    """Bytes of the files of a stage on both sides where one has more than the other."""
     mine, theirs = one.artifacts.get(stage), other.artifacts.get(stage)
     if mine is None or theirs is None:
-        return False
+        return 0
     try:
-        return mine.size != theirs.size or mine.sha256 != theirs.sha256
+        return mine.size + theirs.size if mine.size != theirs.size else 0
+    except OSError:
+        return 0
+
+
+def _differ(one: Bundle, other: Bundle, stage: str) -> bool:
+    if _other_size(one, other, stage):
+        return True
+    mine, theirs = one.artifacts.get(stage), other.artifacts.get(stage)
+    try:
+        return mine is not None and theirs is not None and mine.sha256 != theirs.sha256
     except OSError:
         return False
