@@ -36,6 +36,7 @@ from irdiff.model.specs import (
     never_expected,
 )
 from irdiff.model.summary import Canonical, Coverage, Summary
+from irdiff.model.text import text_of
 from irdiff.model.tools import Tool, Toolbox, ToolResult, ToolSpec
 
 API_VERSION = 1
@@ -98,5 +99,6 @@ __all__ = [
     "find_loops",
     "hookimpl",
     "never_expected",
+    "text_of",
     "with_pattern_facts",
 ]

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from irdiff.api import ParseError
+from irdiff.api import ParseError, text_of
 from irdiff_llir.shapes import MARK, Node, Shape, blind, shape_of_parts, shapes_of
 
 Item: TypeAlias = tuple[int, "str | None", str, str]
@@ -106,24 +106,6 @@ class _Taken:
     def _mark(self, number: int, opcode: str, text: str) -> None:
         self.items.append((number, None, opcode, text))
         self.shapes.append(MARK)
-
-
-def text_of(data: bytes) -> tuple[str, tuple[str, int] | None]:
-    """The text, bytes that are none as escapes, and what is wrong with the first of them, with its line.
-
-    A byte order mark and how lines end say nothing.
-    """
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        damage: tuple[str, int] | None = ("bytes that are no UTF-8", data.count(b"\n", 0, error.start) + 1)
-        text = data.decode("utf-8", errors="backslashreplace")
-    else:
-        damage = (
-            ("a NUL byte in text", data.count(b"\n", 0, data.index(b"\0")) + 1) if b"\0" in data else None
-        )
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
-    return (text.replace("\0", "\\x00") if damage else text), damage
 
 
 def read(data: bytes) -> Module:

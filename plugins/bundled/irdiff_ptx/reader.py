@@ -12,7 +12,7 @@ from itertools import compress
 
 import msgspec
 
-from irdiff.api import ParseError
+from irdiff.api import ParseError, text_of
 from irdiff_ptx.assembler import Assembler
 from irdiff_ptx.items import Items, having, items_of
 from irdiff_ptx.shapes import (
@@ -68,26 +68,6 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     """What no text holds (a NUL, bytes that are no UTF-8) in words, and the line of the first; else None."""
     open_assembly: int | None
     """The first line ``// begin inline asm`` that no ``// end inline asm`` follows before the next, else None."""
-
-
-def text_of(data: bytes) -> tuple[str, tuple[str, int] | None]:
-    """The text of a file, and what no text holds in words with the line of the first, else None.
-
-    A byte order mark and how lines end say nothing.
-    """
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        damage: tuple[str, int] | None = ("bytes that are no UTF-8", data.count(b"\n", 0, error.start) + 1)
-        text = data.decode("utf-8", errors="backslashreplace")
-    else:
-        damage = (
-            ("a NUL byte in text", data.count(b"\n", 0, data.index(b"\0")) + 1) if b"\0" in data else None
-        )
-    text = text.removeprefix("\ufeff")
-    if "\r" in text:  # one character is found faster
-        text = text.replace("\r\n", "\n")
-    return (text.replace("\0", "\\x00") if damage else text), damage
 
 
 def read(data: bytes) -> Listing:
