@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from irdiff.engine.parcel import Known
@@ -15,7 +15,7 @@ from irdiff.model.specs import StageSpec
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with (done, total) contents."""
 Then: TypeAlias = Callable[[Content], Wants]
-"""Told of each content that is there, once; what is to be read on that account, without canonical forms."""
+"""Told of each content that was asked for when it is there; what is to be read on that account, without forms."""
 
 POOL_FROM = 2 << 20
 """Bytes to be read from which other processes are worth their start: about half a second's work."""
@@ -90,7 +90,7 @@ class Answers:
         """
         missing = self._missing(wants)
         if then is not None:
-            missing |= self._following([each for each in wants if each not in missing], missing, then)
+            missing |= self._following([each for each in wants if each not in missing], set(missing), then)
         if not missing:
             return
         size = size_of(missing.values())
@@ -99,24 +99,21 @@ class Answers:
         lines = plan.lines({content: want for content, want in missing.items() if content not in self._begun})
         if executor is self._pool:
             missing, self._begun = {**self._begun, **missing}, {}
-        late = Late(plan)
+        late = Late(plan, missing)
         if then is not None:
             lines.insert(0, late.line())  # what it holds, whole pairs wait for
-        awaited = set(missing)
         self._progress(0, len(missing))
         done = 0
         for batch, answers in executor.run(lines, most=workers_for(size), meanwhile=meanwhile):
             for item, answer in zip(batch.items, answers, strict=True):
                 content = (item.stage + LINES if item.lines else item.stage, item.sha256)
                 self._take(content, answer, missing, hold=hold)
-                awaited.discard(content)
+                late.answered(content)
                 if then is not None:
-                    more = self._following([content], missing, then)
+                    more = self._following([content], late, then)
                     missing |= more
-                    awaited.update(each for each in more if not plan.together(each))
                     late.add(more)
             done += len(answers)
-            late.growing = bool(awaited)
             self._progress(done, len(missing))
         self._write()
 
@@ -189,19 +186,20 @@ class Answers:
         self._formed.update(content for content, want in wants.items() if want.canonical)
         return missing
 
-    def _following(self, there: Sequence[Content], asked: Wants, then: Then) -> dict[Content, Want]:
-        """What has to be read because these contents are there, and is not among what was ``asked``."""
+    def _following(
+        self, there: Iterable[Content], under_way: Container[Content], then: Then
+    ) -> dict[Content, Want]:
+        """What has to be read because these contents are there. Of what is ``under_way`` it is told when that comes.
+
+        Even where a content was read before: then it is on its way with what was not asked for then.
+        """
         found: dict[Content, Want] = {}
         waiting = list(there)
         while waiting:
             more = then(waiting.pop())
-            unserved = self._unserved(more)
-            unasked = {
-                each: want for each, want in unserved.items() if each not in asked and each not in found
-            }
-            new = self._missing(unasked)
-            waiting += [each for each in more if each not in unserved]
-            waiting += [each for each in unasked if each not in new]
+            more = {each: want for each, want in more.items() if each not in under_way and each not in found}
+            new = self._missing(more)
+            waiting += [each for each in more if each not in new]
             found |= new
         return found
 

@@ -103,36 +103,44 @@ class Plan:
 
 
 class Late:
-    """A line of what is asked for while other lines are read.
+    """What is under way, and a line of what is asked for while other lines are read.
 
-    What is prepared together waits until nothing more can come: each share of it starts a program.
+    What is prepared together waits until nothing else is under way: each share of it starts a program.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, under_way: Iterable[Content]) -> None:
         self._plan = plan
+        self._under_way = set(under_way)
         self._waiting: deque[tuple[Content, Want]] = deque()
         self._together: list[tuple[Content, Want]] = []
-        self.growing = True
-        """Whether more may come."""
+
+    def __contains__(self, content: object) -> bool:
+        """Whether a content was asked for and is not answered."""
+        return content in self._under_way
 
     def add(self, wants: Wants) -> None:
         """Ask for more."""
+        self._under_way.update(wants)
         for each in wants.items():
             (self._together if self._plan.together(each[0]) else self._waiting).append(each)
+
+    def answered(self, content: Content) -> None:
+        """A content is there."""
+        self._under_way.discard(content)
 
     def line(self) -> Line:
         """The batches, None where there is none yet."""
         return Line("late", self._batches())
 
     def _batches(self) -> Iterator[Batch | None]:
-        while self.growing or self._waiting or self._together:
+        while self._under_way:
             if self._waiting:
                 found = list(self._waiting)
                 self._waiting.clear()
                 yield from self._plan.late(found, together=False)
-            elif self._together and not self.growing:
-                found, self._together = self._together, []
-                yield from self._plan.late(found, together=True)
+            elif self._together and len(self._together) == len(self._under_way):
+                held, self._together = self._together, []
+                yield from self._plan.late(held, together=True)
             else:
                 yield None
 
