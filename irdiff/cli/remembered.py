@@ -11,21 +11,18 @@ import hashlib
 import os
 import sys
 import zlib
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
+from irdiff.cli.trees import Sizes, Trees, Watch, scans_of, trees
 from irdiff.config.find import configs_above
-from irdiff.engine.hashing import each
 from irdiff.installed import Installed, Point, folders, is_plain, points
 from irdiff.model.bundle import Bundle
 from irdiff.model.report import Report
 from irdiff.model.tools import ToolSpec
-from irdiff.sources.files import FoundFile
-from irdiff.sources.tree import Scan, scan
+from irdiff.sources.tree import Scan
 from irdiff.store.answers import checked, marked
 from irdiff.store.code import digest_of, packages_beside
 from irdiff.store.database import Database
@@ -47,100 +44,6 @@ class Kept(msgspec.Struct, frozen=True):
     report: bytes
 
 
-class Trees:
-    """Both inputs as they lie on disk, every file of theirs hashed once."""
-
-    def __init__(self, digest: str, files: Mapping[str, str], different: int) -> None:
-        self.digest = digest
-        self.files = files
-        """Location to SHA-256."""
-        self.different = different
-        """Bytes of files whose content is on one side only."""
-
-
-def scans_of(paths: Sequence[str | None]) -> list[Scan] | None:
-    """What lies in two folders; None where one of the paths is anything else."""
-    if not all(path and path[0] != "~" and os.path.isdir(path) for path in paths):  # noqa: PTH112
-        return None
-    try:
-        return [scan(path) for path in paths if path is not None]
-    except OSError:
-        return None
-
-
-def trees(paths: Sequence[str | None], scans: Sequence[Scan]) -> Trees | None:
-    """The digest of two folders; None where files of one go by one name."""
-    files = _hashed(scans)
-    if files is None:
-        return None
-    made = hashlib.sha256()
-    for path, found in zip(paths, scans, strict=True):
-        made.update(repr((path, os.path.abspath(str(path)))).encode("utf-8", "backslashreplace"))  # noqa: PTH100
-        for folder in found.folders:
-            made.update(repr((folder.path, folder.name, folder.bare)).encode())
-            for file in folder.files:
-                said = (file.name, file.location, files.get(file.location), file.issue)
-                made.update(repr(said).encode("utf-8", "backslashreplace"))
-        made.update(repr(found.issues).encode())
-    return Trees(made.hexdigest(), files, _different(scans, files))
-
-
-class Sizes:
-    """Names and sizes of all files of both sides: what is known of them before any is read."""
-
-    def __init__(self, scans: Sequence[Scan]) -> None:
-        sides = [[file for folder in found.folders for file in folder.files] for found in scans]
-        one, other = (Counter((file.name, file.size) for file in side) for side in sides)
-        self.different = sum(
-            size * count for more in (one - other, other - one) for (_, size), count in more.items()
-        )
-        """Bytes of files without a file of their name and size on the other side: about what will be read."""
-        sizes = [[file.size for file in side] for side in sides]
-        self.key = hashlib.sha256(repr(("sizes", sizes)).encode()).hexdigest()[:40]
-        """Where a report was kept, it was kept with this; other trees may have the same."""
-
-
-def _different(scans: Sequence[Scan], files: Mapping[str, str]) -> int:
-    sides = [
-        {files.get(file.location, ""): file.size for folder in found.folders for file in folder.files}
-        for found in scans
-    ]
-    return sum(size for side in sides for sha256, size in side.items() if any(sha256 not in s for s in sides))
-
-
-def _hashed(scans: Sequence[Scan]) -> dict[str, str] | None:
-    """Location to SHA-256 of every file that can be read; None where two go by one location.
-
-    A file that has a namesake of its size on the other side is held against it first: where they are equal, which
-    most are, one of them is hashed, for comparing bytes takes a fraction of the time.
-    """
-    known: set[str] = set()
-    namesakes: dict[tuple[str, str, int], list[FoundFile]] = {}
-    for found in scans:
-        mine = [(folder, file) for folder in found.folders for file in folder.files if file.read is not None]
-        locations = {file.location for _, file in mine}
-        if len(locations) < len(mine):
-            return None
-        for folder, file in mine:
-            if file.location not in known:
-                namesakes.setdefault((folder.name, file.name, file.size), []).append(file)
-        known |= locations
-    made: dict[str, str] = {}
-
-    def digest(files: Sequence[FoundFile]) -> None:
-        last, sha256 = None, ""
-        for file in files:
-            assert file.read is not None
-            with suppress(OSError):
-                data = file.read()
-                if data != last:
-                    last, sha256 = data, hashlib.sha256(data).hexdigest()
-                made[file.location] = sha256
-
-    each(digest, namesakes.values())
-    return made
-
-
 def remembered(
     database: Database, paths: Sequence[str | None], options: object, begin: Callable[[int], None]
 ) -> Remembered | None:
@@ -150,14 +53,15 @@ def remembered(
     """
     if not is_plain(sys.path):
         return None
-    scans = scans_of(paths)
+    watch = Watch()
+    scans = scans_of(paths, watch.read)
     if scans is None:
         return None
     sizes = Sizes(scans)
     is_new = checked(sizes.key, database.get(sizes.key)) is None
     if is_new:
         begin(sizes.different)
-    return Remembered(database, paths, options, scans, sizes.key, is_new=is_new)
+    return Remembered(database, paths, options, scans, sizes.key, watch, is_new=is_new)
 
 
 class Remembered:
@@ -170,13 +74,21 @@ class Remembered:
         options: object,
         scans: Sequence[Scan],
         sizes: str,
+        watch: Watch,
         *,
         is_new: bool,
     ) -> None:
         """``sizes`` is the key of a row that is there wherever a report of files of such sizes is."""
+        settings = sorted(
+            (name, value)
+            for name, value in os.environ.items()
+            if name.startswith(SETTINGS) and name not in NO_SETTINGS
+        )
+        self._rest = (_code(), options, settings, os.environ.get("HOME", ""), _configs())
+        """What a report follows from beside the files, as it is before anything else is looked at."""
         self._database = database
         self._paths = paths
-        self._options = options
+        self._watch = watch
         self._scans = scans
         self._sizes = sizes
         self._is_new = is_new
@@ -225,8 +137,8 @@ class Remembered:
         )  # with very many kernels it is a good part of all that is in memory
 
     def keep(self, report: Report, tools: tuple[ToolSpec, ...]) -> None:
-        """Keep a report that another run would make again."""
-        if not self._key:
+        """Keep a report that another run would make again, unless a file held something else before it was hashed."""
+        if not self._key or self._watch.changed:
             return
         made = msgspec.msgpack.encode(report)
         if len(made) <= LARGEST:
@@ -240,17 +152,11 @@ class Remembered:
         if self._hashed:
             return
         self._hashed = True
+        self._watch.rest()
         self._trees = found = trees(self._paths, self._scans)
-        if found is None:
-            return
-        settings = sorted(
-            (name, value)
-            for name, value in os.environ.items()
-            if name.startswith(SETTINGS) and name not in NO_SETTINGS
-        )
-        home = os.environ.get("HOME", "")
-        parts = ("report", _code(), found.digest, self._options, settings, home, _configs())
-        self._key = hashlib.sha256(repr(parts).encode("utf-8", "backslashreplace")).hexdigest()[:40]
+        if found is not None:
+            parts = ("report", found.digest, *self._rest)
+            self._key = hashlib.sha256(repr(parts).encode("utf-8", "backslashreplace")).hexdigest()[:40]
 
 
 def _configs() -> tuple[tuple[str, bytes], ...]:

@@ -94,6 +94,8 @@ def open_streams() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
     for number, name in ((1, "stdout"), (2, "stderr")):
+        if hasattr(os, "set_blocking") and not os.get_blocking(number):
+            os.set_blocking(number, True)  # else what a full pipe does not take would be lost
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, "w", encoding="utf-8"))  # noqa: PTH123, SIM115  # open to the end
 

@@ -141,12 +141,14 @@ class LocalPool:
         running, self._running = self._running, None
         if running is not None:
             running.end()
-        for worker in workers:
-            worker.ask_to_end()
-        for worker in workers:
-            worker.end()
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        try:
+            for worker in workers:
+                worker.ask_to_end()
+            for worker in workers:
+                worker.end()
+        finally:
+            if self._folder:
+                shutil.rmtree(self._folder, ignore_errors=True)
 
     def _place(self) -> str:
         if not self._folder:

@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
@@ -78,7 +79,9 @@ def read_regular(path: str) -> bytes:
         os.close(descriptor)
 
 
-def on_disk(path: str, kind: FileName, status: os.stat_result) -> FoundFile:
+def on_disk(
+    path: str, kind: FileName, status: os.stat_result, read: Callable[[str], bytes] = read_regular
+) -> FoundFile:
     """A file of a tree on disk, of which nothing was read yet; ``kind`` is what its name says."""
     location = shown(path)
     name = location.rpartition(os.sep)[2]
@@ -99,7 +102,7 @@ def on_disk(path: str, kind: FileName, status: os.stat_result) -> FoundFile:
         name=name,
         kind=kind,
         location=location,
-        read=lambda: read_regular(path),
+        read=partial(read, path),
         size=status.st_size,
         modified=status.st_mtime,
         issue=issue or _empty(location, status.st_size),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 
 import msgspec
 
 from irdiff.model.issues import Issue
-from irdiff.sources.files import Folder, FoundFile, lost, on_disk
+from irdiff.sources.files import Folder, FoundFile, lost, on_disk, read_regular
 from irdiff.sources.names import classify, is_skipped_folder, shown
 
 MAX_FOLDERS = 500_000
@@ -32,14 +33,14 @@ class _Listing(msgspec.Struct):
     others: bool = False
 
 
-def scan(root: str) -> Scan:
-    """Every folder of a tree, in an order that does not depend on the file system's.
+def scan(root: str, read: Callable[[str], bytes] = read_regular) -> Scan:
+    """Every folder of a tree, in an order that does not depend on the file system's; ``read`` will read its files.
 
     Links to folders are followed after everything that is really there, so that a folder with several names goes
     by its own one; each folder (device and inode) is read once, and so a loop ends where it closes.
     Raises OSError where the root itself cannot be read.
     """
-    walk = _Walk()
+    walk = _Walk(read)
     walk.read(root, required=True)
     while walk.pending or walk.linked:
         if walk.count > MAX_FOLDERS:
@@ -60,7 +61,8 @@ def scan(root: str) -> Scan:
 class _Walk:
     """State of one scan."""
 
-    def __init__(self) -> None:
+    def __init__(self, read: Callable[[str], bytes]) -> None:
+        self._read = read
         self.pending: list[str] = []
         self.linked: list[str] = []
         self.folders: list[Folder] = []
@@ -143,7 +145,7 @@ class _Walk:
                 self._broken_link(entry.path, error)
             return
         if known and status is not None:
-            listing.files.append(on_disk(entry.path, kind, status))
+            listing.files.append(on_disk(entry.path, kind, status, self._read))
         else:
             listing.others = True
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 from typing import Any
 
 import pluggy
@@ -13,6 +16,7 @@ import typer
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+import corpus
 import irdiff.cli.compare
 import irdiff.cli.show
 from command import irdiff as call
@@ -153,3 +157,36 @@ def test_the_program_ends_at_once_with_all_written_and_what_libraries_do_at_an_e
     assert done.returncode == code
     assert done.stdout.endswith("the end\n")
     assert "Usage" in done.stdout + done.stderr or "error:" in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be put off here")
+def test_signals_wait_while_msgspec_is_imported(tmp_path: Path) -> None:
+    """An exception that a handler raises there is swallowed, and the next call of msgspec crashes."""
+    fake = "import signal\nMASKED = signal.pthread_sigmask(signal.SIG_BLOCK, ())\n"
+    (tmp_path / "msgspec.py").write_text(fake)
+    program = (
+        f"import importlib.util, signal, sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"spec = importlib.util.spec_from_file_location('lean', {str(corpus.ROOT / 'irdiff' / 'lean.py')!r})\n"
+        "lean = importlib.util.module_from_spec(spec); spec.loader.exec_module(lean)\n"
+        "lean.import_msgspec()\n"
+        "import msgspec\n"
+        "print(sorted(map(int, msgspec.MASKED)), sorted(map(int, signal.pthread_sigmask(signal.SIG_BLOCK, ()))))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == f"{[int(signal.SIGINT), int(signal.SIGTERM)]} []", done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "set_blocking"), reason="there are no such pipes here")
+def test_a_pipe_that_does_not_wait_loses_nothing() -> None:
+    command = [sys.executable, "-m", "irdiff", "show", str(corpus.PAIRS), "-f", "json"]
+    done = subprocess.run(command, capture_output=True, timeout=120)
+    whole = done.stdout
+    assert len(whole) > 1 << 16
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    process = subprocess.Popen(command, stdout=write)
+    os.close(write)
+    time.sleep(0.5)
+    with os.fdopen(read, "rb") as pipe:
+        assert pipe.read() == whole
+    assert process.wait(60) == done.returncode

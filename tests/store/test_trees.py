@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from irdiff.cli.remembered import Sizes, Trees, scans_of, trees
+from irdiff.cli.trees import Sizes, Trees, scans_of, trees
 
 CONTENTS = st.sampled_from([b"", b"a", b"b", b"ab", b"ba", b"a" * 70_000, b"a" * 69_999 + b"b"])
 FOLDERS = st.dictionaries(st.sampled_from(["one", "two", "deep/one"]), CONTENTS, max_size=3)
