@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import corpus
-from irdiff.cli import session
+from irdiff.cli import remembered, session
 from irdiff.cli.compare import run_compare
 from irdiff.cli.work import Work
 from irdiff.engine.unit import Settings
@@ -36,6 +36,7 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     noted.started = []
     monkeypatch.setattr(session, "local_pool", lambda work: noted)
     monkeypatch.setenv("IRDIFF_STORE", str(tmp_path / "store.db"))
+    monkeypatch.setattr(remembered, "is_plain", lambda path: True)  # whatever finders other tests left behind
     return noted.started
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import corpus
 import irdiff.cli.compare as comparing
+from irdiff.cli import remembered
 from irdiff.cli.trees import Watch
 from irdiff.engine.summarize import Reader
 
@@ -32,6 +33,7 @@ def compared(sides: list[Path], output: Path) -> bytes:
 @pytest.fixture
 def sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     monkeypatch.setenv("IRDIFF_STORE", str(tmp_path / "store.db"))
+    monkeypatch.setattr(remembered, "is_plain", lambda path: True)  # whatever finders other tests left behind
     return [
         Path(shutil.copytree(corpus.PAIRS / "divisibility" / side, tmp_path / side))
         for side in ("before", "after")
