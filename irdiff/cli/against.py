@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from irdiff.cli.session import progress_bar
+from irdiff.cli.progress import progress_bar
 from irdiff.cli.worktree import checked_out
 from irdiff.compile.output import OutputTree
 from irdiff.compile.plan import Request, expand

@@ -13,7 +13,8 @@ from irdiff.baseline.write import baseline_text
 from irdiff.cli.compare import saved_report
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.output import emit
-from irdiff.cli.session import Session, progress_bar, session
+from irdiff.cli.progress import progress_bar
+from irdiff.cli.session import Session, session
 from irdiff.config.check import read_policy
 from irdiff.engine.gate.policy import facts_of
 from irdiff.engine.kernels import Kernel

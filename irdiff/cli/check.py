@@ -13,7 +13,8 @@ from irdiff.cli.compare import Input, read_weights, with_logs
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.formats import ViewOptions, destinations, write_formats
 from irdiff.cli.locate import located
-from irdiff.cli.session import Session, known_stage, progress_bar, session
+from irdiff.cli.progress import progress_bar
+from irdiff.cli.session import Session, known_stage, session
 from irdiff.cli.work import Work, closing_store
 from irdiff.config.check import read_policy
 from irdiff.engine.compare import Comparer, Side

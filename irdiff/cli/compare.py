@@ -11,7 +11,8 @@ import msgspec
 
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.formats import BUILT_IN, ViewOptions, destinations, prepare, write_formats
-from irdiff.cli.session import Session, Workers, known_stage, progress_bar, session
+from irdiff.cli.progress import progress_bar
+from irdiff.cli.session import Session, Workers, known_stage, session
 from irdiff.cli.work import Work, closing_store
 from irdiff.engine.compare import Comparer, Side
 from irdiff.engine.dialects import in_one_stage

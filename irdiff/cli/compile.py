@@ -13,7 +13,7 @@ import msgspec
 
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.output import emit
-from irdiff.cli.session import progress_bar
+from irdiff.cli.progress import progress_bar
 from irdiff.compile.gpu import find_gpu
 from irdiff.compile.items import Item
 from irdiff.compile.notation import parse_option, parse_signature, parse_values

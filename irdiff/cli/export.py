@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.output import emit, whole_file
-from irdiff.cli.session import progress_bar, session
+from irdiff.cli.progress import progress_bar
+from irdiff.cli.session import session
 from irdiff.cli.work import Work, closing_store
 from irdiff.engine.kernels import Kernel
 from irdiff.engine.table import rows

@@ -290,18 +290,3 @@ def session(
         yield stack.enter_context(
             closing(Session(registry, tools, work, settings=settings, pool=pool, database=database))
         )
-
-
-@contextmanager
-def progress_bar(words: str) -> Iterator[Progress]:
-    """A progress bar on stderr where that is a terminal."""
-    if not sys.stderr.isatty():
-        yield no_progress
-        return
-    from irdiff.present.terminal import ProgressBar
-
-    bar = ProgressBar(sys.stderr, words)
-    try:
-        yield bar
-    finally:
-        bar.close()

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from irdiff.cli.exit_codes import Exit
 from irdiff.cli.output import emit
-from irdiff.cli.session import progress_bar, session
+from irdiff.cli.progress import progress_bar
+from irdiff.cli.session import session
 from irdiff.cli.work import Work, closing_store
 from irdiff.engine.show import show
 from irdiff.errors import UsageError
